@@ -18,8 +18,9 @@ if (!butler) throw new Error('BUTLER_BIN is not set: run these tests with `cargo
 /** A server with its own data directory, which `stop` removes. */
 export class Server {
   /** `roster` maps butler names to their butler.toml and replaces the default roster. */
-  static async start({ demo = true, listen = '127.0.0.1:0', roster = {} } = {}) {
+  static async start({ demo = true, listen = '127.0.0.1:0', roster = {}, startTimeout = START_TIMEOUT } = {}) {
     const server = new Server()
+    server.startTimeout = startTimeout
     server.data = await mkdtemp(join(tmpdir(), 'butler-e2e-'))
     for (const [name, text] of Object.entries(roster)) {
       server.roster = join(server.data, 'roster')
@@ -44,8 +45,8 @@ export class Server {
     const lines = createInterface({ input: this.child.stdout })
     this.url = await new Promise((resolve, reject) => {
       const late = setTimeout(
-        () => reject(new Error(`the server is not ready after ${START_TIMEOUT} ms:\n${this.log}`)),
-        START_TIMEOUT,
+        () => reject(new Error(`the server is not ready after ${this.startTimeout} ms:\n${this.log}`)),
+        this.startTimeout,
       )
       late.unref()
       lines.on('line', (line) => line.startsWith('ready ') && resolve(line.slice(6).trim()))

@@ -4,6 +4,7 @@ import { after, before, describe } from 'node:test'
 import { launch, Server } from './browser.mjs'
 import { access } from './suites/access.mjs'
 import { actions } from './suites/actions.mjs'
+import { commands } from './suites/commands.mjs'
 import { entities } from './suites/entities.mjs'
 import { everyPage } from './suites/every-page.mjs'
 import { firstVisit } from './suites/first-visit.mjs'
@@ -40,6 +41,7 @@ describe('the dashboard', () => {
   review(shared)
   lab(shared)
   transfer(shared)
+  commands(shared)
   live(shared)
   access(shared)
   firstVisit(shared)

@@ -57,7 +57,11 @@ const changes = createRoute({
   validateSearch: search.changes,
   component: lazyRouteComponent(load.ChangesPage),
 })
-const health = createRoute({ ...at('/memory/health'), component: lazyRouteComponent(load.HealthPage) })
+const health = createRoute({
+  ...at('/memory/health'),
+  validateSearch: search.health,
+  component: lazyRouteComponent(load.HealthPage),
+})
 const facts = createRoute({
   ...at('/facts'),
   validateSearch: search.facts,

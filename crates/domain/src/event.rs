@@ -54,6 +54,7 @@ events! {
     ProposalMade = "proposal_made",
     ProposalApproved = "proposal_approved",
     ProposalRejected = "proposal_rejected",
+    ProposalReopened = "proposal_reopened",
     EpisodeReleased = "episode_released",
     TombstoneLifted = "tombstone_lifted",
     ConfirmationUndone = "confirmation_undone",

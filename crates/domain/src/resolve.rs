@@ -29,6 +29,9 @@ pub const MERGED_INTO: &str = "merged_into";
 /// The metadata key of a forgotten entity: when it was forgotten.
 pub const FORGOTTEN_AT: &str = "forgotten_at";
 
+/// The metadata key with the ids of entities that a person said are different ones.
+pub const KEPT_APART: &str = "kept_apart";
+
 /// The tier in which a name matched an entity, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

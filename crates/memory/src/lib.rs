@@ -50,6 +50,7 @@ mod tools;
 pub mod transfer;
 mod trust;
 mod trusted_time;
+mod undo_decision;
 mod unknown_words;
 pub mod views;
 mod why_not;

@@ -66,9 +66,9 @@ pub struct Decided {
     pub id: Uuid,
     /// The fact or rule that is now active, or the episode that is consolidated next. Null after a rejection.
     pub memory_id: Option<Uuid>,
-    /// `approved` or `rejected`.
+    /// `approved` or `rejected`; `open` after an undo.
     pub state: String,
-    /// False if a person had decided the same before.
+    /// False if a person had decided the same before, or if there was nothing to undo.
     pub changed: bool,
 }
 

@@ -214,6 +214,11 @@ impl Database {
         format!("{}@{}/{database}", connect.get_username(), self.0.owners.manager().target.place())
     }
 
+    /// The same for all databases of one server.
+    pub fn server(&self) -> String {
+        self.0.owners.manager().target.place()
+    }
+
     /// Of the server that was the primary when it was last needed.
     pub(crate) fn connect_options(&self) -> PgConnectOptions {
         self.0.owners.manager().target.current().clone()

@@ -1,6 +1,7 @@
 //! Facts and rules that wait for a person's approval, and episodes that consolidation leaves out until a person releases
 //! them.
 
+use butler_domain::ids::new_id;
 use butler_domain::{EpisodeId, Source, TenantId, Timestamp};
 use serde_json::Value;
 use sqlx::types::Json;
@@ -115,7 +116,38 @@ pub async fn exists(session: &mut Session, tenant: &TenantId, id: Uuid) -> Resul
         .await
 }
 
-/// The subject, predicate and content of a proposal, as they are embedded. A rule has content only.
+/// Whether the tenant has a proposal, or an episode that is or was held, of this id.
+pub async fn was_held(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<bool, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT EXISTS (SELECT FROM proposals WHERE tenant_id = $1 AND id = $2)
+                       OR EXISTS (SELECT FROM episodes e WHERE e.tenant_id = $1 AND e.id = $2 AND (e.held_for IS NOT NULL OR EXISTS (
+                           SELECT FROM memory_events v WHERE v.tenant_id = $1 AND v.memory_id = $2 AND v.event_type = 'episode_released')))
+                       AS "exists!""#,
+                tenant.as_str(),
+                id
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
+/// The text of an episode, in which the reasons to hold it are found again.
+pub async fn episode_text(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: EpisodeId,
+) -> Result<Option<String>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!("SELECT content FROM episodes WHERE tenant_id = $1 AND id = $2", tenant.as_str(), id.0)
+                .fetch_optional(pg)
+        })
+        .await
+}
+
+/// The subject, predicate and content of a proposal, of which an embedding is made; a rule has content only.
 pub async fn text(
     session: &mut Session,
     tenant: &TenantId,
@@ -190,6 +222,56 @@ pub async fn release(write: WriteContext<'_>, id: EpisodeId) -> Result<Option<bo
                 origin.request_id.as_deref(),
                 now,
                 id.0
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
+/// A proposal that waits again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reopened {
+    /// The id under which it waits.
+    pub id: Uuid,
+    /// `fact` or `rule`.
+    pub memory_type: String,
+    /// The state it was in: `open`, `approved` or `rejected`.
+    pub was: String,
+}
+
+/// Opens a proposal again that was decided on. `None`: there is no such proposal.
+pub async fn reopen(write: WriteContext<'_>, id: Uuid) -> Result<Option<Reopened>, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    let row = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"SELECT was AS "was!", kind AS "kind!", reopened_id AS "reopened_id!" FROM reopen_proposal($1, $2, $3, $4, $5, $6)"#,
+                tenant.as_str(),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                id,
+                new_id(now)
+            )
+            .fetch_optional(pg)
+        })
+        .await?;
+    Ok(row.map(|row| Reopened { id: row.reopened_id, memory_type: row.kind, was: row.was }))
+}
+
+/// Undoes the release or the rejection of an episode. `false`: there is no such episode, or it is consolidated.
+pub async fn hold(write: WriteContext<'_>, id: EpisodeId, reasons: &Value) -> Result<bool, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT hold_episode($1, $2, $3, $4, $5, $6) AS "held!""#,
+                tenant.as_str(),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                id.0,
+                reasons
             )
             .fetch_one(pg)
         })

@@ -62,8 +62,20 @@ export function access(shared) {
           await accessible(page, 'a token for a colleague')
         })
         await list.getByText('only looking').waitFor()
+        await createToken(page, 'only writing', 'write')
         await accessible(page, 'the tokens')
         await fits(page, 'the tokens')
+
+        await go(page, '/recall?q=engines')
+        const asks = page.getByRole('combobox', { name: 'Who asks', exact: true })
+        const reading = await asks.getByRole('option', { name: /^As only looking: read/ }).getAttribute('value')
+        await asks.selectOption(reading)
+        await page.getByRole('heading', { name: 'Recalled memories' }).waitFor()
+        const writing = await asks.getByRole('option', { name: /^As only writing: write/ }).getAttribute('value')
+        await asks.selectOption(writing)
+        await page.getByText(/requires the right `read`; the token has write/).waitFor()
+        page.problems.length = 0
+        await go(page, '/settings?tab=access')
 
         const guest = await signedIn(shared.browser, server, reader)
         await guest.getByText('This tab’s token grants read in tenant default.').waitFor()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { go, visit } from '../browser.mjs'
+import { go, Server, visit } from '../browser.mjs'
 import { accessible, fits } from '../checks.mjs'
 import { test } from '../retry.mjs'
 
@@ -30,11 +30,41 @@ export function firstVisit(shared) {
     await steps.waitFor()
     const request_context = { tenant_id: 'newcomer' }
     await server.tool('memory_store_episode', { content: 'hello', butler: 'demo', request_context })
-    // the page turns into the overview as soon as it hears of the episode
+    // the overview appears as soon as the page hears of the episode, below the steps that are left
     await page.getByRole('heading', { name: 'Agent activity', exact: true }).waitFor()
+    await steps.getByText('The first episode is stored: done').waitFor()
+    await page.reload()
+    await steps.getByText('The first fact is learned: waiting').waitFor()
+    await page.getByRole('button', { name: 'Hide these steps', exact: true }).click()
     await steps.waitFor({ state: 'hidden' })
+    await page.reload()
+    await page.getByRole('heading', { name: 'Agent activity', exact: true }).waitFor()
+    assert.equal(await steps.count(), 0, 'what was hidden stays hidden')
     assert.deepEqual(page.problems, [])
     await page.context().close()
+  })
+
+  test('the steps of the first visit end when all four are done', async () => {
+    const runtime = '[butler.runtime]\ntype = "command"\ncommand = ["sh", "-c", "cat > /dev/null; echo ready"]\n'
+    const server = await Server.start({ demo: false, roster: { general: runtime } })
+    try {
+      const page = await visit(shared.browser, server)
+      await go(page, '/memory')
+      const steps = page.getByRole('list', { name: 'Steps' })
+      await steps.getByText('An agent connects: waiting').waitFor()
+      await server.tool('memory_store_episode', { content: 'Ada likes engines', butler: 'general' }, 'general')
+      await steps.getByText(/^An agent connected.*: done$/).waitFor()
+      await steps.getByText('The first episode is stored: done').waitFor()
+      await page.getByRole('button', { name: 'Test the LLM', exact: true }).click()
+      await steps.getByText('The LLM answers: done').waitFor()
+      await server.tool('memory_store_fact', { subject: 'Ada', predicate: 'likes', content: 'engines' }, 'general')
+      await steps.waitFor({ state: 'hidden' })
+      await page.getByRole('list', { name: 'New this week' }).getByText('engines').waitFor()
+      assert.deepEqual(page.problems, [])
+      await page.context().close()
+    } finally {
+      await server.stop()
+    }
   })
 
   test('the first visit on a narrow screen: the tenant is in the menu, and the snippet fits', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { go, settled, visit } from '../browser.mjs'
+import { accessible } from '../checks.mjs'
 import { test } from '../retry.mjs'
 
 const unique = (word) => `${word}${Date.now()}${Math.floor(Math.random() * 1000)}`
@@ -198,6 +199,30 @@ export function tasks(shared) {
       await page.getByRole('dialog').getByRole('button', { name: 'Forget', exact: true }).click()
       await page.getByText('Fact forgotten.').waitFor()
       assert.equal((await factsWith(server, tag)).length, 0)
+      await page.context().close()
+    })
+
+    test('on a phone, entities and search results have their actions', async () => {
+      const { server, browser } = shared
+      const name = unique('Wilhelmina')
+      await server.tool('entity_create', { canonical_name: name, entity_type: 'person' })
+      await server.tool('memory_store_fact', { subject: name, predicate: 'grows', content: 'quinces' })
+      const page = await visit(browser, server, { width: 390, height: 844 })
+      await go(page, `/search?q=${name}&kind=fact`)
+      await page
+        .getByRole('button', { name: /^Actions for/ })
+        .first()
+        .click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Confirm', exact: true }).click()
+      await page.getByText('Confirmed.').waitFor()
+      await go(page, `/entities?q=${name}`)
+      await page.getByRole('button', { name: `Actions for ${name}`, exact: true }).click()
+      await accessible(page, 'the actions of an entity on a phone')
+      await page.getByRole('dialog').getByRole('button', { name: 'Edit', exact: true }).click()
+      await page.getByRole('dialog').getByRole('textbox', { name: 'Name', exact: true }).fill(`${name} Quint`)
+      await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByRole('link', { name: `${name} Quint`, exact: true }).waitFor()
+      assert.deepEqual(page.problems, [])
       await page.context().close()
     })
 

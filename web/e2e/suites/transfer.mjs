@@ -1,22 +1,9 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { describe } from 'node:test'
-import { promisify } from 'node:util'
-import { butler, go, Server, visit } from '../browser.mjs'
+import { go, Server, visit } from '../browser.mjs'
 import { test } from '../retry.mjs'
-
-const run = promisify(execFile)
-
-/** Runs a command as it was copied, in another directory than the server's. */
-const asCopied = (command) =>
-  run('sh', ['-c', command], { cwd: '/', env: { ...process.env, PATH: `${dirname(butler)}:${process.env.PATH}` } })
-
-async function copied(page, label) {
-  await page.getByRole('button', { name: `Copy ${label}`, exact: true }).click()
-  return page.evaluate(() => navigator.clipboard.readText())
-}
+import { asCopied, copied } from './commands.mjs'
 
 export function transfer(shared) {
   describe('data', () => {

@@ -64,11 +64,63 @@ export function trust(shared) {
       assert.ok(next.includes(other), `the next row has the focus: ${next}`)
       await page.keyboard.press('n')
       await page.getByText('Rejected. It is not proposed again.').waitFor()
-      await page.getByRole('button', { name: 'Open', exact: true }).click()
+      const [approved] = (await server.api(`/api/memory/facts?q=${subject}`)).data
+      await go(page, `/memory/facts/${approved.id}`)
       await page.getByRole('heading', { level: 1, name: content, exact: true }).waitFor()
       await page.getByText('from untrusted text').waitFor()
       assert.deepEqual((await server.api(`/api/memory/facts?q=${other}`)).data, [])
       assert.equal(await page.evaluate(() => window.pwned), undefined)
+      assert.deepEqual(page.problems, [])
+      await page.context().close()
+    })
+
+    test('an approval and a rejection are undone with the keyboard', async () => {
+      const { server, browser } = shared
+      const subject = await propose(server, 'Tromsø')
+      const known = async () => (await server.api(`/api/memory/facts?q=${subject}`)).data.length
+      const page = await visit(browser, server)
+      await go(page, '/inbox')
+      const row = page.getByRole('list', { name: 'Proposals', exact: true }).getByText(subject, { exact: true })
+      for (const [key, done, facts] of [
+        ['y', 'Approved. The fact is active.', 1],
+        ['n', 'Rejected. It is not proposed again.', 0],
+      ]) {
+        await moveTo(page, subject)
+        await page.keyboard.press(key)
+        await page.getByText(done).waitFor()
+        await row.waitFor({ state: 'detached' })
+        assert.equal(await known(), facts)
+        await page.keyboard.press('u')
+        await page.getByText('Undone. The proposal waits again.').last().waitFor()
+        await row.waitFor()
+        assert.equal(await known(), 0, 'what waits is not known')
+      }
+      assert.deepEqual(page.problems, [])
+      await page.context().close()
+    })
+
+    test('two entities with almost the same name are kept apart or merged, and both are undone', async () => {
+      const { server, browser } = shared
+      const word = unique('Brenner')
+      const [right, wrong] = [`Katharina ${word}`, `Katarina ${word}`]
+      for (const canonical_name of [right, wrong])
+        await server.tool('entity_create', { canonical_name, entity_type: 'person' })
+      const page = await visit(browser, server)
+      await go(page, '/inbox')
+      const row = page.getByRole('list', { name: 'Duplicates', exact: true }).getByText(wrong, { exact: true })
+      await moveTo(page, wrong)
+      await page.keyboard.press('n')
+      await page.getByText('Kept apart.').waitFor()
+      await row.waitFor({ state: 'detached' })
+      await page.keyboard.press('u')
+      await row.waitFor()
+      await moveTo(page, wrong)
+      await page.keyboard.press('y')
+      await page.getByRole('button', { name: 'Merge entities', exact: true }).click()
+      await row.waitFor({ state: 'detached' })
+      assert.ok(page.url().endsWith('/inbox'), 'the inbox stays open')
+      await page.getByRole('status').getByRole('button', { name: 'Undo', exact: true }).click()
+      await row.waitFor()
       assert.deepEqual(page.problems, [])
       await page.context().close()
     })

@@ -10,6 +10,6 @@ export function command(words: string, server?: Server, butler?: string): string
   return `butler ${words}${server?.cli_flags ?? ''}${butler ? ` --butler ${butler}` : ''}${tenant}`
 }
 
-/** Command lines that more than one page shows. */
+/** The command that creates a token. Who needs it does not know the flags of the server, which only an admin sees. */
 export const createTokenCommand = (rights: string, tenant = 'default') =>
   `butler token create --tenant ${tenant} --rights ${rights}`

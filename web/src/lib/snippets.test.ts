@@ -14,6 +14,17 @@ test('every snippet names the butler unless it is the first one', () => {
   for (const text of texts) expect(text).toContain('health')
 })
 
+test('commands in snippets work on the data of the server', () => {
+  const host = { tenant: 'ann', cli_flags: " --data-dir '/srv/memory'" }
+  const commands = snippets('http://h/mcp', false, undefined, host)
+    .flatMap(({ text }) => text.split('\n'))
+    .filter((line) => line.startsWith('butler '))
+  expect(commands).toEqual([
+    "butler connect claude-desktop --data-dir '/srv/memory' --tenant ann",
+    "butler mcp --data-dir '/srv/memory' --tenant ann",
+  ])
+})
+
 test('groups keep the order of their first items', () => {
   expect(groupBy(['b1', 'a1', 'b2'], (text) => text.charAt(0))).toEqual([
     ['b', ['b1', 'b2']],

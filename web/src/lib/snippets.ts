@@ -33,24 +33,23 @@ export function connectCommand(client: string, server?: Server, butler?: string)
 }
 
 /** The configuration that connects each client to this server. */
-export function snippets(url: string, withToken: boolean | string, butler?: string): Snippet[] {
+export function snippets(url: string, withToken: boolean | string, butler?: string, host?: Server): Snippet[] {
   const token = withToken === true ? YOUR_TOKEN : withToken || null
   const server = token ? { type: 'http', url, headers: { Authorization: `Bearer ${token}` } } : { type: 'http', url }
-  const which = butler ? ` --butler ${butler}` : ''
   const json = (value: unknown) => JSON.stringify(value, null, 2)
   return [
     claudeCode(url, token),
     {
       client: 'Claude Desktop',
       instruction: 'Run this command. It writes the configuration and backs up the old one:',
-      text: `butler connect claude-desktop${which}`,
+      text: command('connect claude-desktop', host, butler),
     },
     { client: 'Cursor', instruction: 'In .cursor/mcp.json:', text: json({ mcpServers: { 'butler-memory': server } }) },
     { client: 'VS Code', instruction: 'In .vscode/mcp.json:', text: json({ servers: { 'butler-memory': server } }) },
     {
       client: 'Other',
       instruction: 'Use Streamable HTTP at this URL, or stdio with this command:',
-      text: [url, ...(token ? [`Authorization: Bearer ${token}`] : []), `butler mcp${which}`].join('\n'),
+      text: [url, ...(token ? [`Authorization: Bearer ${token}`] : []), command('mcp', host, butler)].join('\n'),
     },
   ]
 }

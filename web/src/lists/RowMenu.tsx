@@ -4,8 +4,7 @@ import { EditDialog } from '../memory/EditDialog'
 import type { FactDates } from '../memory/types'
 import { type Kind, useConfirm, useForget } from '../memory/useActions'
 import { Button } from '../ui/Button'
-import { Dialog } from '../ui/Dialog'
-import { Icon } from '../ui/Icon'
+import { ActionMenu } from './ActionMenu'
 
 interface Props {
   kind: Kind
@@ -13,43 +12,63 @@ interface Props {
   label: string
   content: string
   dates?: FactDates
+  /** Why the confidence is what it is. */
+  why?: string
+  /** False if the row has only the beginning of the text. */
+  complete?: boolean
 }
 
-/** The actions of a row on a phone, where nothing can be hovered. */
-export function RowMenu({ kind, id, label, content, dates }: Props) {
-  const [open, setOpen] = useState<'menu' | 'edit'>()
+/** The actions of a fact or a rule on a phone. */
+export function RowMenu({ kind, id, label, content, dates, why, complete = true }: Props) {
+  const [editing, setEditing] = useState(false)
   const canWrite = useHasRight('write')
   const confirm = useConfirm(kind)
   const forget = useForget(kind)
   if (!canWrite) return null
-  function run(action: () => void) {
-    setOpen(undefined)
-    action()
-  }
   return (
     <>
-      <button
-        type="button"
-        aria-label={`Actions for ${label}`}
-        className="relative z-10 -mr-2 inline-flex size-10 shrink-0 items-center justify-center rounded-md text-muted"
-        onClick={() => setOpen('menu')}
+      <ActionMenu
+        label={label}
+        description={
+          <>
+            {content}
+            {why && <span className="mt-1 block text-sm">{why}</span>}
+          </>
+        }
       >
-        <Icon name="more" />
-      </button>
-      {open === 'menu' && (
-        <Dialog open onOpenChange={() => setOpen(undefined)} title={label} description={content}>
-          <div className="grid gap-2">
-            <Button onClick={() => run(() => confirm.mutate(id))}>Confirm</Button>
-            <Button onClick={() => setOpen('edit')}>Edit</Button>
-            <Button variant="danger" onClick={() => run(() => forget.mutate(id))}>
+        {(close) => (
+          <>
+            <Button
+              onClick={() => {
+                close()
+                confirm.mutate(id)
+              }}
+            >
+              Confirm
+            </Button>
+            {complete && (
+              <Button
+                onClick={() => {
+                  close()
+                  setEditing(true)
+                }}
+              >
+                Edit
+              </Button>
+            )}
+            <Button
+              variant="danger"
+              onClick={() => {
+                close()
+                forget.mutate(id)
+              }}
+            >
               Forget
             </Button>
-          </div>
-        </Dialog>
-      )}
-      {open === 'edit' && (
-        <EditDialog kind={kind} id={id} content={content} dates={dates} onClose={() => setOpen(undefined)} />
-      )}
+          </>
+        )}
+      </ActionMenu>
+      {editing && <EditDialog kind={kind} id={id} content={content} dates={dates} onClose={() => setEditing(false)} />}
     </>
   )
 }

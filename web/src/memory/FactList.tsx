@@ -3,9 +3,11 @@ import { cx } from '../lib/cx'
 import { validityText } from '../lib/dates'
 import { capitalized } from '../lib/labels'
 import { date } from '../lib/time'
+import { RowMenu } from '../lists/RowMenu'
 import { Confidence } from '../ui/Confidence'
 import { Time } from '../ui/Time'
 import { PermanenceBadge, StateBadge } from './badges'
+import { confidenceReason } from './confidence'
 import { RowActions } from './RowActions'
 import type { FactRow } from './types'
 
@@ -32,6 +34,7 @@ function Row({ fact, bare, past }: { fact: FactRow; bare: boolean; past: boolean
   const fading = !past && fact.state === 'fading'
   const gone = !past && fact.state !== 'active' && !fading
   const validity = validityText(fact)
+  const label = `${fact.subject} ${fact.predicate}`
   return (
     <li data-row="" className="group relative border-b border-line last:border-0">
       <div className="grid gap-x-4 gap-y-1 px-4 py-3 md:grid-cols-[minmax(0,1fr)_auto] md:items-center">
@@ -58,18 +61,23 @@ function Row({ fact, bare, past }: { fact: FactRow; bare: boolean; past: boolean
         </div>
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1 md:justify-end">
           {!past && (
-            <RowActions
-              kind="fact"
-              id={fact.id}
-              label={`${fact.subject} ${fact.predicate}`}
-              content={fact.content}
-              dates={fact}
-              live={!gone}
-            />
+            <RowActions kind="fact" id={fact.id} label={label} content={fact.content} dates={fact} live={!gone} />
           )}
           <StateBadge state={fact.state} />
           <PermanenceBadge permanence={fact.permanence} />
-          {!past && <Confidence value={fact.effective_confidence} fading={fading} gone={gone} />}
+          {!past && (
+            <Confidence
+              value={fact.effective_confidence}
+              fading={fading}
+              gone={gone}
+              {...(bare ? {} : { why: confidenceReason(fact) })}
+            />
+          )}
+          {!past && !gone && (
+            <span className="ml-auto md:hidden">
+              <RowMenu kind="fact" id={fact.id} label={label} content={fact.content} dates={fact} />
+            </span>
+          )}
         </div>
       </div>
     </li>

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { cx } from '../lib/cx'
 import { percent } from '../lib/number'
+import { RowMenu } from '../lists/RowMenu'
 import { MaturityBadge, StateBadge } from './badges'
 import { RowActions } from './RowActions'
 import type { RuleRow } from './types'
@@ -49,6 +50,11 @@ function Row({ rule }: { rule: RuleRow }) {
             <span className="figure">{record(rule)}</span>
             <span className="ml-auto">
               <RowActions kind="rule" id={rule.id} label="this rule" content={rule.content} live={!gone} />
+              {!gone && (
+                <span className="md:hidden">
+                  <RowMenu kind="rule" id={rule.id} label="this rule" content={rule.content} />
+                </span>
+              )}
             </span>
           </div>
         </div>

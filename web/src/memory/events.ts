@@ -76,6 +76,7 @@ const labels: Record<string, [glyph: string, label: string]> = {
   proposal_made: ['?', 'Proposed, waits for approval'],
   proposal_approved: ['✓', 'Proposal approved'],
   proposal_rejected: ['✕', 'Proposal rejected'],
+  proposal_reopened: ['↶', 'Decision undone, waits for approval again'],
   episode_released: ['↻', 'Episode released'],
   tombstone_lifted: ['↺', 'Allowed again'],
   rule_created: ['+', 'Rule learned'],

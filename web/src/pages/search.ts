@@ -39,7 +39,12 @@ export const rules = (raw: Raw) =>
   })
 
 export const changes = (raw: Raw) =>
-  optional({ section: oneOf(raw, 'section', ['learned', 'changed', 'contradicted', 'lost'] as const) })
+  optional({
+    section: oneOf(raw, 'section', ['learned', 'changed', 'contradicted', 'lost'] as const),
+    butler: text(raw, 'butler'),
+  })
+
+export const health = (raw: Raw) => optional({ butler: text(raw, 'butler') })
 
 export const found = (raw: Raw) => optional({ q: text(raw, 'q'), kind: oneOf(raw, 'kind', eventKinds) })
 
@@ -70,6 +75,7 @@ export const butler = (raw: Raw) =>
 export const entities = (raw: Raw) =>
   optional({
     q: text(raw, 'q'),
+    butler: text(raw, 'butler'),
     type: oneOf(raw, 'type', entityTypes),
     sort: oneOf(raw, 'sort', entitySorts),
     offset: whole(raw, 'offset'),
@@ -113,6 +119,7 @@ export const recall = (raw: Raw) =>
     why: text(raw, 'why'),
     valid_at: text(raw, 'valid_at'),
     as_of: text(raw, 'as_of'),
+    as_token: text(raw, 'as_token'),
     q: text(raw, 'q'),
     butler: text(raw, 'butler'),
   })

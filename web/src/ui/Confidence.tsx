@@ -10,12 +10,15 @@ export function Confidence({
   fading = false,
   gone = false,
   bar = true,
+  why,
 }: {
   value: number
   fading?: boolean
   gone?: boolean
   /** A narrow row shows the number alone. */
   bar?: boolean
+  /** Why it is what it is, shown after the number. */
+  why?: string
 }) {
   return (
     <span className="inline-flex items-center gap-2">
@@ -35,9 +38,10 @@ export function Confidence({
         </svg>
       )}
       <span className={cx('figure text-sm', fading ? 'text-fading' : 'text-ink')}>
-        <span className="sr-only">confidence </span>
+        {!why && <span className="sr-only">confidence </span>}
         {fixed(value)}
       </span>
+      {why && <span className="text-sm text-muted">confidence: {why}</span>}
     </span>
   )
 }

@@ -3,6 +3,7 @@
 //! The demo calls the real use cases with a clock that advances through the past half year. Only the LLM is scripted.
 
 mod life;
+mod open_questions;
 mod plan;
 mod player;
 mod rng;

@@ -111,6 +111,13 @@ impl Keyring {
         key.is_some_and(|key| key.check(now).is_ok())
     }
 
+    /// What a token allows, without recording a use; `None` if there is no such token.
+    pub fn access_of(&self, token: Uuid, now: Timestamp) -> Option<Result<Access, Refusal>> {
+        let keys = self.keys();
+        let key = keys.by_prefix.values().flatten().find(|key| key.id == token && key.replaced_at.is_none())?;
+        Some(key.check(now).map(|()| key.access.clone()))
+    }
+
     /// When a token expires; `None` if it never does or is unknown.
     pub fn expiry(&self, token: Uuid) -> Option<Timestamp> {
         let keys = self.keys();

@@ -103,6 +103,17 @@ impl Access {
         same_tenant && (self.butler.is_none() || self.butler == token.butler)
     }
 
+    /// Whether the caller may look at what another one gets: one of its tenant and, if the caller is limited to one
+    /// butler, of that butler.
+    pub fn may_look_as(&self, other: &Self) -> bool {
+        let same_tenant = match (&self.caller.tenant, &other.caller.tenant) {
+            (CallerTenant::Trusted, _) => true,
+            (CallerTenant::Token(own), CallerTenant::Token(theirs)) => own == theirs,
+            (CallerTenant::Token(_), CallerTenant::Trusted) => false,
+        };
+        same_tenant && (self.butler.is_none() || self.butler == other.butler)
+    }
+
     /// Whether the caller may see and revoke what was granted for this tenant and butler.
     pub fn may_manage_grant(&self, tenant: &TenantId, butler: &str) -> bool {
         let same_tenant = match &self.caller.tenant {

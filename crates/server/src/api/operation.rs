@@ -11,12 +11,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use butler_domain::secrets::Redactor;
 use butler_domain::{Source, TenantId, Timestamp};
-use butler_host::access::{Access, Right};
+use butler_host::access::{Access, Refusal, Right};
 use butler_memory::browse::Browse;
 use butler_memory::{Call, CallerTenant, Memory};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::envelope::Envelope;
 use super::error::ApiError;
@@ -140,6 +141,27 @@ impl RequestContext {
     /// Reads the request's tenant in a butler's memory, at the time of the request.
     pub fn browse<'a>(&'a self, memory: &'a Memory) -> Browse<'a> {
         memory.browse(&self.tenant, self.now)
+    }
+
+    /// The same request as the holder of this token would send it: with its tenant, butler and rights. For callers with the
+    /// right `admin`, to see what others get.
+    pub fn on_behalf_of(mut self, token: Option<Uuid>, right: Right) -> Result<Self, ApiError> {
+        let Some(id) = token else { return Ok(self) };
+        self.access.require(Right::Admin)?;
+        let unknown =
+            || ApiError::not_found(format!("there is no token with id {id}")).hint("GET /api/tokens lists them");
+        let refused = |refusal| {
+            let state = if refusal == Refusal::Expired { "expired" } else { "revoked" };
+            ApiError::new(StatusCode::FORBIDDEN, "forbidden", format!("the token {id} is {state}"))
+        };
+        let access = self.api.host.keyring().access_of(id, self.now).ok_or_else(unknown)?.map_err(refused)?;
+        if !self.access.may_look_as(&access) {
+            return Err(unknown());
+        }
+        access.require(right)?;
+        self.tenant = access.tenant(None)?;
+        self.access = access;
+        Ok(self)
     }
 
     /// The tenant that the caller's token is restricted to; `None` for a trusted caller, which may use every tenant.

@@ -1,4 +1,4 @@
-//! `GET /api/memory/proposals`, `POST …/{id}/approve` and `…/reject`: what waits for a person's decision.
+//! `GET /api/memory/proposals`, `POST …/{id}/approve`, `…/reject` and `…/undo`: what waits for a person's decision.
 
 use std::sync::Arc;
 
@@ -91,6 +91,35 @@ impl Operation for RejectProposal {
         ctx.require_person()?;
         let decided = memory.reject(&ctx.call(&memory), path.id).await?;
         Ok(Single::new(WithHome { home, item: decided.ok_or_else(|| gone(path.id))? }))
+    }
+}
+
+pub struct UndoDecision;
+
+impl Operation for UndoDecision {
+    type Path = IdPath;
+    type Query = ButlerQuery;
+    type Body = ();
+    type Answer = Single<WithHome<Decided>>;
+
+    const ID: &'static str = "undoDecision";
+    const VERB: Verb = Verb::Post;
+    const PATH: &'static str = "/api/memory/proposals/{id}/undo";
+    const TAG: &'static str = "trust";
+    const SUMMARY: &'static str =
+        "Undo the approval or rejection of a proposal: it waits again, and what was approved is no longer known.";
+    const RIGHT: Right = Right::Admin;
+
+    async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        let (ctx, id) = (&ctx, path.id);
+        let (home, memory) = ctx
+            .home(query.butler.as_deref(), &format!("proposal with id {id}"), |memory| async move {
+                Ok(memory.has_decision(&ctx.call(&memory), id).await?)
+            })
+            .await?;
+        ctx.require_person()?;
+        let decided = memory.undo_decision(&ctx.call(&memory), id).await?;
+        Ok(Single::new(WithHome { home, item: decided.ok_or_else(|| gone(id))? }))
     }
 }
 

@@ -7,6 +7,7 @@ use butler_memory::search::{Hit, Mode, Trace};
 use butler_memory::{ContextRequest, Memory, RecallInput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::envelope::{Meta, Single};
 use super::error::ApiError;
@@ -38,6 +39,8 @@ pub struct RecallQuery {
     /// Token budget of the context block. Default: the configured budget.
     #[schemars(range(min = 1, max = 100_000))]
     token_budget: Option<i64>,
+    /// Answer as the holder of this token would be answered: with its tenant, butler and rights. Requires the right `admin`.
+    as_token: Option<Uuid>,
     #[serde(flatten)]
     time: TimeQuery,
 }
@@ -78,6 +81,7 @@ impl Operation for Recall {
     const RIGHT: Right = Right::Read;
 
     async fn run(ctx: RequestContext, (): (), query: RecallQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        let ctx = ctx.on_behalf_of(query.as_token, Self::RIGHT)?;
         let named: Vec<String> = match query.butler.clone() {
             Some(name) => vec![name],
             None => ctx.butlers(None)?.iter().map(|butler| butler.name.to_string()).collect(),

@@ -48,6 +48,8 @@ pub struct WhyNotQuery {
     /// Token budget of a context. Default: the configured budget.
     #[schemars(range(min = 1, max = 100_000))]
     token_budget: Option<i64>,
+    /// Answer as the holder of this token would be answered: with its tenant, butler and rights. Requires the right `admin`.
+    as_token: Option<Uuid>,
     #[serde(flatten)]
     time: TimeQuery,
 }
@@ -69,6 +71,7 @@ impl Operation for ExplainWhyNot {
     const RIGHT: Right = Right::Read;
 
     async fn run(ctx: RequestContext, (): (), query: WhyNotQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        let ctx = ctx.on_behalf_of(query.as_token, Self::RIGHT)?;
         let types = query.types.as_deref().map(types).transpose()?;
         let scope = query.scope.clone().map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?;
         let (ctx, query, types, scope) = (&ctx, &query, &types, &scope);

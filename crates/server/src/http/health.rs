@@ -20,7 +20,8 @@ use serde_json::json;
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// Two segments of the write-ahead log: with less, PostgreSQL soon cannot write.
 const MIN_FREE_BYTES: u64 = 32 << 20;
-/// Up to this many butlers in one database are probed one by one; of more, one is probed for all.
+/// Up to this many butlers of one database server are probed one by one; of more, one is probed for all. A database that
+/// fails alone is found by the calls that use it.
 const PROBED_EACH: usize = 16;
 
 #[derive(Debug, Clone, Serialize)]
@@ -116,7 +117,7 @@ fn serves(host: &Host, missing: &[NotReady]) -> bool {
 pub async fn readiness(host: &Host) -> Vec<NotReady> {
     let general = |what, message: String, hint| NotReady { what, butler: None, message, hint };
     let butlers = host.butlers();
-    let checks = by_database(&butlers).into_iter().map(check_databases);
+    let checks = by_server(&butlers).into_iter().map(check_server);
     let mut missing: Vec<NotReady> = match host.status() {
         Status::Starting(phase) => vec![general("startup", phase.to_owned(), None)],
         Status::Failed(error) => return vec![general("startup", error.to_string(), error.hint())],
@@ -139,18 +140,18 @@ fn full_disk(host: &Host) -> Option<NotReady> {
     Some(NotReady { what: "disk", butler: None, message, hint: Some(hint) })
 }
 
-/// Groups the butlers by database.
-fn by_database(butlers: &[Arc<Butler>]) -> Vec<Vec<&Arc<Butler>>> {
+/// Groups the butlers by database server.
+fn by_server(butlers: &[Arc<Butler>]) -> Vec<Vec<&Arc<Butler>>> {
     let mut homes: BTreeMap<Option<String>, Vec<&Arc<Butler>>> = BTreeMap::new();
     for butler in butlers {
-        homes.entry(butler.database().map(|database| database.place())).or_default().push(butler);
+        homes.entry(butler.database().map(|database| database.server())).or_default().push(butler);
     }
     homes.into_values().collect()
 }
 
-/// Checks the butlers of one database. If many share it, one is probed for all of them, so that a probe does not use up
-/// the server's connections.
-async fn check_databases(butlers: Vec<&Arc<Butler>>) -> Vec<NotReady> {
+/// Checks the butlers of one database server. If many share it, one is probed for all of them, so that a probe does not use
+/// up the server's connections.
+async fn check_server(butlers: Vec<&Arc<Butler>>) -> Vec<NotReady> {
     if butlers.len() <= PROBED_EACH {
         return futures::future::join_all(butlers.iter().map(|butler| check_database(butler)))
             .await

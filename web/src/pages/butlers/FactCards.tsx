@@ -5,6 +5,7 @@ import { validityText } from '../../lib/dates'
 import { groupBy } from '../../lib/group'
 import { capitalized } from '../../lib/labels'
 import { PermanenceBadge, StateBadge } from '../../memory/badges'
+import { confidenceReason } from '../../memory/confidence'
 import type { FactRow } from '../../memory/types'
 import { Confidence } from '../../ui/Confidence'
 import { Results } from '../../ui/Results'
@@ -37,7 +38,11 @@ function Card({ subject, facts }: { subject: string; facts: FactRow[] }) {
               {fact.content}
             </Link>
             <div className="mt-1 flex flex-wrap items-center gap-2">
-              <Confidence value={fact.effective_confidence} fading={fact.state === 'fading'} />
+              <Confidence
+                value={fact.effective_confidence}
+                fading={fact.state === 'fading'}
+                why={confidenceReason(fact)}
+              />
               <PermanenceBadge permanence={fact.permanence} />
               <StateBadge state={fact.state} />
             </div>

@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
 import { capitalized } from '../../lib/labels'
+import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Page } from '../../ui/Page'
 import { Results } from '../../ui/Results'
 import { SearchField } from '../../ui/SearchField'
@@ -23,6 +24,7 @@ export default function EntitiesPage() {
   const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
   const query = {
     q: search.q,
+    butler: search.butler,
     entity_type: search.type,
     sort: search.sort ?? (search.q ? ('best' as const) : undefined),
     limit: SIZE,
@@ -39,6 +41,7 @@ export default function EntitiesPage() {
           onChange={setQuery}
           className="min-w-0 flex-1 basis-56 sm:max-w-sm"
         />
+        <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
         <Select
           label="Type"
           value={search.type ?? ''}

@@ -5,6 +5,7 @@ import { capitalized } from '../../lib/labels'
 import { count } from '../../lib/number'
 import { Badge } from '../../ui/Badge'
 import { Time } from '../../ui/Time'
+import { EntityMenu } from './EntityMenu'
 
 /** No client-side features: the server sorts and paginates. */
 const features = tableFeatures({})
@@ -39,6 +40,11 @@ const columns = helper.columns([
     meta: { sort: 'newest' },
     cell: ({ getValue }) => <Time at={getValue()} how="date" />,
   }),
+  helper.display({
+    id: 'actions',
+    header: () => <span className="sr-only">Actions</span>,
+    cell: ({ row }) => <EntityMenu entity={row.original} />,
+  }),
 ])
 
 interface Props {
@@ -51,6 +57,7 @@ const shown: Record<string, string> = {
   aliases: 'hidden lg:table-cell',
   created_at: 'hidden md:table-cell text-right text-sm text-muted',
   facts: 'text-right',
+  actions: 'w-10 py-0! pl-0! md:hidden',
 }
 const sortOf = (meta: unknown): string | undefined =>
   typeof meta === 'object' && meta !== null && 'sort' in meta && typeof meta.sort === 'string' ? meta.sort : undefined

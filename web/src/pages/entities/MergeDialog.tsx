@@ -20,16 +20,18 @@ interface Props {
   entity: Pick<EntityDetailAt, 'id' | 'home' | 'canonical_name' | 'duplicates'>
   /** The other entity, if it is chosen already. */
   other?: Named
+  /** Stay on the page instead of opening the entity that remains. */
+  stay?: boolean
   onClose: () => void
 }
 
 /** Merges two entities, after a preview. The toast and the pages of both offer to undo it. */
-export function MergeDialog({ entity, other: chosen, onClose }: Props) {
+export function MergeDialog({ entity, other: chosen, stay = false, onClose }: Props) {
   const [other, setOther] = useState<Named | null>(chosen ?? null)
   const [swapped, setSwapped] = useState(false)
   const client = useQueryClient()
   const navigate = useNavigate()
-  const unmerge = useUnmerge({ follow: true })
+  const unmerge = useUnmerge({ follow: !stay })
   const merge = useMutation({
     mutationFn: ({ source, target }: { source: Named; target: Named }) =>
       request('post', '/api/memory/entities/{id}/merge', {
@@ -42,7 +44,7 @@ export function MergeDialog({ entity, other: chosen, onClose }: Props) {
       })
       onClose()
       // first away from the merged entity, which has no relations and no preview any more
-      await navigate({ to: '/entities/$id', params: { id: target.id } })
+      if (!stay) await navigate({ to: '/entities/$id', params: { id: target.id } })
       await client.invalidateQueries()
     },
   })

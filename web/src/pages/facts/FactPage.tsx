@@ -8,6 +8,7 @@ import { validityText } from '../../lib/dates'
 import { capitalized } from '../../lib/labels'
 import { Actions } from '../../memory/Actions'
 import { PermanenceBadge, SourceBadge, StateBadge } from '../../memory/badges'
+import { confidenceReason } from '../../memory/confidence'
 import { DecayLine } from '../../memory/DecayLine'
 import { EventList } from '../../memory/EventList'
 import { isOutgoing } from '../../memory/links'
@@ -51,7 +52,7 @@ function View({ fact }: { fact: FactDetail }) {
           </span>
           <StateBadge state={fact.state} always />
           <PermanenceBadge permanence={fact.permanence} />
-          <Confidence value={fact.effective_confidence} fading={fading} gone={!live} />
+          <Confidence value={fact.effective_confidence} fading={fading} gone={!live} why={confidenceReason(fact)} />
         </span>
       }
       actions={<Actions kind="fact" id={fact.id} content={fact.content} dates={fact} live={live} />}

@@ -5,7 +5,7 @@ import { capitalized } from '../../lib/labels'
 import { RowMenu } from '../../lists/RowMenu'
 import type { RowLook } from '../../lists/VirtualList'
 import { StateBadge } from '../../memory/badges'
-import { confidenceText } from '../../memory/confidence'
+import { confidenceReason, confidenceText } from '../../memory/confidence'
 import { RowActions } from '../../memory/RowActions'
 import type { FactRow as Row } from '../../memory/types'
 import { Confidence } from '../../ui/Confidence'
@@ -43,10 +43,15 @@ export function FactRow({ fact, narrow, selecting }: RowLook & { fact: Row }) {
       {!narrow && <TagLinks to="/facts" tags={fact.tags} />}
       {!narrow && !selecting && <RowActions {...actions} live={!gone} />}
       <StateBadge state={fact.state} />
+      {!narrow && (
+        <span className="w-40 shrink-0 truncate text-right text-xs text-muted max-xl:hidden">
+          {confidenceReason(fact)}
+        </span>
+      )}
       <span title={confidenceText(fact)} className="relative z-10">
         <Confidence value={fact.effective_confidence} fading={fading} gone={gone} bar={!narrow} />
       </span>
-      {narrow && !gone && <RowMenu {...actions} />}
+      {narrow && !gone && <RowMenu {...actions} why={confidenceText(fact)} />}
     </>
   )
 }

@@ -6,7 +6,6 @@ import { capitalized } from '../../lib/labels'
 import { ListFilters } from '../../lists/ListFilters'
 import { VirtualList } from '../../lists/VirtualList'
 import { Page } from '../../ui/Page'
-import { SearchField } from '../../ui/SearchField'
 import { Select } from '../../ui/Select'
 import { Empty } from '../../ui/states'
 import { factSorts, type facts, oneFrom, permanences, states } from '../search'
@@ -50,8 +49,8 @@ export default function FactsPage() {
       void navigate({ search: (previous) => ({ ...previous, ...next }), replace: true }),
     [navigate],
   )
-  const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
-  const sort = oneFrom(factSorts, search.sort ?? '') ?? (search.q ? 'best' : 'newest')
+  const usual = search.q ? 'best' : 'newest'
+  const sort = oneFrom(factSorts, search.sort ?? '') ?? usual
   const query = {
     q: search.q,
     butler: search.butler,
@@ -64,44 +63,32 @@ export default function FactsPage() {
   }
   return (
     <Page title="Facts">
-      <div className="mb-2 flex flex-wrap items-center gap-2">
-        <SearchField
-          label="Search facts"
-          placeholder="Search by words or meaning"
-          value={search.q ?? ''}
-          onChange={setQuery}
-          className="min-w-0 flex-1 basis-64"
+      <ListFilters
+        label="Search facts"
+        search={search}
+        change={change}
+        clear={() => change(noFilters)}
+        order={{ value: sort, usual, options: orders }}
+      >
+        <Select
+          label="State"
+          value={search.validity ?? ''}
+          options={stateOptions}
+          onChange={(value) => change({ validity: oneFrom(states, value) })}
         />
-        <ListFilters search={search} change={change} clear={() => change(noFilters)}>
-          <Select
-            label="State"
-            value={search.validity ?? ''}
-            options={stateOptions}
-            onChange={(value) => change({ validity: oneFrom(states, value) })}
-          />
-          <Select
-            label="Permanence"
-            value={search.permanence ?? ''}
-            options={[
-              ['', 'Any permanence'],
-              ...permanences.map((name): [string, string] => [name, capitalized(name)]),
-            ]}
-            onChange={(value) => change({ permanence: oneFrom(permanences, value) })}
-          />
-          <Select
-            label="Minimum confidence"
-            value={search.min?.toString() ?? ''}
-            options={confidences}
-            onChange={(value) => change({ min: value ? Number(value) : undefined })}
-          />
-          <Select
-            label="Order"
-            value={sort}
-            options={search.q ? [['best', 'Best match first'], ...orders] : orders}
-            onChange={(value) => change({ sort: value === (search.q ? 'best' : 'newest') ? undefined : value })}
-          />
-        </ListFilters>
-      </div>
+        <Select
+          label="Permanence"
+          value={search.permanence ?? ''}
+          options={[['', 'Any permanence'], ...permanences.map((name): [string, string] => [name, capitalized(name)])]}
+          onChange={(value) => change({ permanence: oneFrom(permanences, value) })}
+        />
+        <Select
+          label="Minimum confidence"
+          value={search.min?.toString() ?? ''}
+          options={confidences}
+          onChange={(value) => change({ min: value ? Number(value) : undefined })}
+        />
+      </ListFilters>
       <VirtualList
         load={(page) => getOptions('/api/memory/facts', { query: { ...query, ...page } })}
         label={(fact) => `${fact.subject} ${fact.predicate}`}

@@ -3,6 +3,7 @@ import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
 import { capitalized, maturityLabel, statusLabel } from '../../lib/labels'
 import { fixed } from '../../lib/number'
+import { RowMenu } from '../../lists/RowMenu'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { Page } from '../../ui/Page'
 import { SearchField } from '../../ui/SearchField'
@@ -80,14 +81,14 @@ export default function SearchPage() {
                 {capitalized(item.kind)}
               </span>
               <span className="min-w-0 flex-1">
-                <MemoryLink kind={item.kind} id={item.id} className="block truncate after:absolute after:inset-0">
+                <MemoryLink kind={item.kind} id={item.id} className="block sm:truncate after:absolute after:inset-0">
                   {item.kind === 'fact' || item.kind === 'entity' ? (
                     <>
-                      <span className="font-medium">{item.title}</span>{' '}
-                      <span className="font-serif text-muted">{item.preview}</span>
+                      <span className="font-medium max-sm:block max-sm:truncate">{item.title}</span>{' '}
+                      <span className="font-serif text-muted max-sm:block max-sm:truncate">{item.preview}</span>
                     </>
                   ) : (
-                    <span className="font-serif">{item.preview}</span>
+                    <span className="font-serif max-sm:line-clamp-2">{item.preview}</span>
                   )}
                 </MemoryLink>
               </span>
@@ -97,6 +98,11 @@ export default function SearchPage() {
                 {item.status && ` · ${statusLabel[item.status] ?? item.status}`}
                 {item.effective_confidence != null && ` · confidence ${fixed(item.effective_confidence)}`}
               </span>
+              {(item.kind === 'fact' || item.kind === 'rule') && (
+                <span className="md:hidden">
+                  <RowMenu kind={item.kind} id={item.id} label={item.title} content={item.preview} complete={false} />
+                </span>
+              )}
             </li>
           ))}
         </ol>

@@ -76,7 +76,7 @@ function Explorer({ graph, total }: Props) {
   )
   return (
     <>
-      <div className="grid gap-4 lg:h-[70vh] lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <div className="grid gap-4 lg:h-[calc(100dvh-23rem)] lg:min-h-96 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="card h-[60vh] lg:h-full">
           <Suspense fallback={<Loading rows={3} label="Loading the graph" />}>
             <GraphCanvas
@@ -88,7 +88,7 @@ function Explorer({ graph, total }: Props) {
             />
           </Suspense>
         </div>
-        <div className="flex max-h-[70vh] min-h-0 flex-col">
+        <div className="flex max-h-[70vh] lg:max-h-full min-h-0 flex-col">
           <NodeList view={view} selected={selected} time={{ valid_at, as_of }} onSelect={select} />
         </div>
       </div>

@@ -69,8 +69,8 @@ function Row({ tombstone, canAllow }: { tombstone: TombstoneAt; canAllow: boolea
 
 /** What was forgotten, was learned again, and was not stored. */
 export function CameAgain() {
-  const { page, setOffset, leaveEmptyPage } = usePaging()
-  const list = useGet('/api/memory/tombstones', { query: { ...page, suppressed: true } }, { keepPrevious: true })
+  const { page, options, setOffset, leaveEmptyPage } = usePaging()
+  const list = useGet('/api/memory/tombstones', { query: { ...page, suppressed: true } }, options)
   leaveEmptyPage(list)
   const canAllow = useHasRight('write')
   return (

@@ -1,8 +1,8 @@
 import type { ConflictSide as Side } from '../../api/schema'
 import { capitalized } from '../../lib/labels'
+import { confidenceReason } from '../../memory/confidence'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { Confidence } from '../../ui/Confidence'
-import { Time } from '../../ui/Time'
 
 /** One fact of a conflict: what it says, where it comes from, how old and how sure it is. */
 export function ConflictSide({ name, side }: { name: 'A' | 'B'; side: Side }) {
@@ -17,19 +17,10 @@ export function ConflictSide({ name, side }: { name: 'A' | 'B'; side: Side }) {
         {side.content}
       </MemoryLink>
       <p className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
-        <Confidence value={side.effective_confidence} />
-        <span>
-          learned <Time at={side.created_at} />
-          {side.source_butler && (
-            <>
-              {' '}
-              by <bdi className="break-all">{side.source_butler}</bdi>
-            </>
-          )}
-        </span>
-        {side.last_confirmed_at && (
+        <Confidence value={side.effective_confidence} why={confidenceReason(side)} />
+        {side.source_butler && (
           <span>
-            confirmed <Time at={side.last_confirmed_at} />
+            by <bdi className="break-all">{side.source_butler}</bdi>
           </span>
         )}
         <span className="break-all">scope {side.scope}</span>

@@ -91,8 +91,8 @@ function Row({ conflict, canDecide }: { conflict: ConflictAt; canDecide: boolean
 
 /** Pairs of facts that contradict or repeat each other. */
 export function Conflicts() {
-  const { page, setOffset, leaveEmptyPage } = usePaging()
-  const list = useGet('/api/memory/conflicts', { query: page }, { keepPrevious: true })
+  const { page, options, setOffset, leaveEmptyPage } = usePaging()
+  const list = useGet('/api/memory/conflicts', { query: page }, options)
   leaveEmptyPage(list)
   const canDecide = useHasRight('admin')
   return (

@@ -58,8 +58,8 @@ function Row({ letter, canDecide }: { letter: DeadLetterAt; canDecide: boolean }
 
 /** Episodes from which nothing was learned, because consolidation failed too often. */
 export function DeadLetters() {
-  const { page, setOffset, leaveEmptyPage } = usePaging()
-  const list = useGet('/api/memory/dead-letters', { query: page }, { keepPrevious: true })
+  const { page, options, setOffset, leaveEmptyPage } = usePaging()
+  const list = useGet('/api/memory/dead-letters', { query: page }, options)
   leaveEmptyPage(list)
   const canDecide = useHasRight('admin')
   return (

@@ -4,6 +4,7 @@ import { missingRight, useHasRight } from '../../api/rights'
 import type { FactItemAt, RuleItemAt } from '../../api/schema'
 import { capitalized } from '../../lib/labels'
 import { KindBadge } from '../../memory/badges'
+import { confidenceReason } from '../../memory/confidence'
 import { EditDialog } from '../../memory/EditDialog'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { useConfirm, useForget } from '../../memory/useActions'
@@ -11,7 +12,6 @@ import { Confidence } from '../../ui/Confidence'
 import { Results } from '../../ui/Results'
 import { Section } from '../../ui/Section'
 import { Empty } from '../../ui/states'
-import { Time } from '../../ui/Time'
 import { Decide, Item } from './Item'
 import { usePaging } from './usePaging'
 
@@ -38,8 +38,7 @@ function Row({ memory, canWrite }: { memory: Fading; canWrite: boolean }) {
           </MemoryLink>
           <p className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
             <KindBadge kind={memory.kind} />
-            <Confidence value={memory.effective_confidence} fading />
-            <span>last confirmed {memory.last_confirmed_at ? <Time at={memory.last_confirmed_at} /> : 'never'}</span>
+            <Confidence value={memory.effective_confidence} fading why={confidenceReason(memory)} />
           </p>
         </div>
         {canWrite && (
@@ -76,16 +75,16 @@ interface ListProps {
 
 /** The memories of one type that fade, the weakest first. */
 function List({ kind, canWrite }: ListProps) {
-  const { page, setOffset, leaveEmptyPage } = usePaging()
+  const { page, options, setOffset, leaveEmptyPage } = usePaging()
   const facts = useGet(
     '/api/memory/facts',
     { query: { ...page, validity: 'fading', sort: 'least_confident' } },
-    { enabled: kind === 'fact', keepPrevious: true },
+    { ...options, enabled: options.enabled && kind === 'fact' },
   )
   const rules = useGet(
     '/api/memory/rules',
     { query: { ...page, state: 'fading' } },
-    { enabled: kind === 'rule', keepPrevious: true },
+    { ...options, enabled: options.enabled && kind === 'rule' },
   )
   leaveEmptyPage(kind === 'fact' ? facts : rules)
   const empty =

@@ -1,16 +1,20 @@
+import { useOverviewButler } from '../../api/overview-butler'
+import { chooseButler } from '../../lib/chosenButler'
+import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Kbd } from '../../ui/Kbd'
 import { Page } from '../../ui/Page'
 import { CameAgain } from './CameAgain'
 import { Conflicts } from './Conflicts'
 import { DeadLetters } from './DeadLetters'
+import { Duplicates } from './Duplicates'
 import { Fading } from './Fading'
 import { Proposals } from './Proposals'
 
 const keys: [key: string, action: string][] = [
   ['j', 'next'],
   ['k', 'previous'],
-  ['y', 'confirm, approve, keep A, allow or requeue'],
-  ['n', 'forget, reject or keep both'],
+  ['y', 'confirm, approve, keep A, merge, allow or requeue'],
+  ['n', 'forget, reject, keep both or keep apart'],
   ['e', 'edit'],
   ['u', 'undo'],
   ['?', 'all shortcuts'],
@@ -30,9 +34,11 @@ function Legend() {
 
 /** Everything that waits for a person's decision. */
 export default function InboxPage() {
+  const { butler, many } = useOverviewButler()
   return (
     <Page
       title="Inbox"
+      actions={many ? <ButlerSelect value={butler} onChange={chooseButler} /> : undefined}
       lead={
         <div className="space-y-3">
           <p>
@@ -46,6 +52,7 @@ export default function InboxPage() {
       <div className="space-y-10">
         <Proposals />
         <Conflicts />
+        <Duplicates />
         <Fading />
         <DeadLetters />
         <CameAgain />

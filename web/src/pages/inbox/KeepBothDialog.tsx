@@ -1,7 +1,6 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { ConflictAt } from '../../api/schema'
-import { Button } from '../../ui/Button'
-import { Dialog } from '../../ui/Dialog'
+import { ConflictDialog } from './ConflictDialog'
 
 export interface Distinction {
   scope?: string
@@ -22,59 +21,37 @@ const fields: [name: keyof Distinction, label: string, hint: string][] = [
 ]
 
 /** Asks what tells the two facts apart: where B applies, or when it is true. */
-export function KeepBothDialog({ conflict: { a, b }, onKeep, onClose }: Props) {
+export function KeepBothDialog({ conflict, onKeep, onClose }: Props) {
   const [values, setValues] = useState<Distinction>({})
   const given = Object.fromEntries(
     Object.entries(values).flatMap(([name, text]) => (text.trim() === '' ? [] : [[name, text.trim()]])),
   )
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    onKeep(given)
-  }
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+    <ConflictDialog
       title="Keep both"
       description="Say to which scope or time B belongs. With all fields empty, both stay as they are."
-      wide
+      conflict={conflict}
+      submit="Keep both"
+      onSubmit={() => onKeep(given)}
+      onClose={onClose}
     >
-      <form onSubmit={submit} className="space-y-4">
-        <dl className="space-y-2">
-          {[
-            ['A', a.content],
-            ['B', b.content],
-          ].map(([name, said]) => (
-            <div key={name} className="flex gap-3">
-              <dt className="font-semibold text-accent">{name}</dt>
-              <dd className="memory-text min-w-0">{said}</dd>
-            </div>
-          ))}
-        </dl>
-        <div className="grid gap-3 sm:grid-cols-3">
-          {fields.map(([name, label, hint], index) => (
-            <label key={name} className="min-w-0">
-              <span className="label">{label}</span>
-              <input
-                {...(index === 0 ? { 'data-first-focus': '' } : {})}
-                className="control mt-1 w-full"
-                placeholder={name === 'scope' ? b.scope : ''}
-                title={hint}
-                autoComplete="off"
-                spellCheck={false}
-                value={values[name] ?? ''}
-                onChange={(event) => setValues((previous) => ({ ...previous, [name]: event.target.value }))}
-              />
-            </label>
-          ))}
-        </div>
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary">
-            Keep both
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      <div className="grid gap-3 sm:grid-cols-3">
+        {fields.map(([name, label, hint], index) => (
+          <label key={name} className="min-w-0">
+            <span className="label">{label}</span>
+            <input
+              {...(index === 0 ? { 'data-first-focus': '' } : {})}
+              className="control mt-1 w-full"
+              placeholder={name === 'scope' ? conflict.b.scope : ''}
+              title={hint}
+              autoComplete="off"
+              spellCheck={false}
+              value={values[name] ?? ''}
+              onChange={(event) => setValues((previous) => ({ ...previous, [name]: event.target.value }))}
+            />
+          </label>
+        ))}
+      </div>
+    </ConflictDialog>
   )
 }

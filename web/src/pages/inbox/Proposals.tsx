@@ -91,8 +91,8 @@ function Row({ proposal, canDecide }: { proposal: ProposalAt; canDecide: boolean
 
 /** Facts and rules from untrusted text, and episodes that look like instructions. */
 export function Proposals() {
-  const { page, setOffset, leaveEmptyPage } = usePaging()
-  const list = useGet('/api/memory/proposals', { query: page }, { keepPrevious: true })
+  const { page, options, setOffset, leaveEmptyPage } = usePaging()
+  const list = useGet('/api/memory/proposals', { query: page }, options)
   leaveEmptyPage(list)
   const canDecide = useHasRight('admin')
   return (

@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { request } from '../../api/client'
-import type { ConflictAt, ProposalAt, TombstoneAt } from '../../api/schema'
+import type { ConflictAt, DuplicatePairAt, ProposalAt, TombstoneAt } from '../../api/schema'
 import { failure, toast } from '../../ui/toast'
 import type { Distinction } from './KeepBothDialog'
 
@@ -13,29 +12,42 @@ function useRefresh() {
   return () => client.invalidateQueries()
 }
 
-export function useApprove({ id, home, memory_type }: ProposalAt) {
-  const navigate = useNavigate()
+/** Undoes an approval or a rejection; the proposal waits again. */
+function useUndoDecision({ id, home }: ProposalAt) {
+  return useMutation({
+    mutationFn: () => request('post', '/api/memory/proposals/{id}/undo', { path: { id }, query: { butler: home } }),
+    onSuccess: () => toast('Undone. The proposal waits again.'),
+    onError: failure('Not undone'),
+    onSettled: useRefresh(),
+  })
+}
+
+export function useApprove(proposal: ProposalAt) {
+  const { id, home, memory_type } = proposal
+  const undo = useUndoDecision(proposal)
   return useMutation({
     mutationFn: () => request('post', '/api/memory/proposals/{id}/approve', { path: { id }, query: { butler: home } }),
-    onSuccess: ({ data }) => {
-      if (memory_type === 'episode') {
-        toast('Approved. What is learned from the episode is proposed here.')
-        return
-      }
-      const to = memory_type === 'fact' ? '/memory/facts/$id' : '/memory/rules/$id'
-      const open = () => void navigate({ to, params: { id: data.memory_id ?? id } })
-      toast(`Approved. The ${memory_type} is active.`, { action: { label: 'Open', run: open } })
-    },
+    onSuccess: () =>
+      toast(
+        memory_type === 'episode'
+          ? 'Approved. What is learned from the episode is proposed here.'
+          : `Approved. The ${memory_type} is active.`,
+        { action: { label: 'Undo', run: () => undo.mutate() } },
+      ),
     onError: failure('Not approved'),
     onSettled: useRefresh(),
   })
 }
 
-export function useReject({ id, home, memory_type }: ProposalAt) {
+export function useReject(proposal: ProposalAt) {
+  const { id, home, memory_type } = proposal
+  const undo = useUndoDecision(proposal)
   return useMutation({
     mutationFn: () => request('post', '/api/memory/proposals/{id}/reject', { path: { id }, query: { butler: home } }),
     onSuccess: () =>
-      toast(memory_type === 'episode' ? 'Rejected. The episode is forgotten.' : 'Rejected. It is not proposed again.'),
+      toast(memory_type === 'episode' ? 'Rejected. The episode is forgotten.' : 'Rejected. It is not proposed again.', {
+        action: { label: 'Undo', run: () => undo.mutate() },
+      }),
     onError: failure('Not rejected'),
     onSettled: useRefresh(),
   })
@@ -74,6 +86,29 @@ export function useResolve(conflict: ConflictAt) {
     onSuccess: (_, { resolution }) =>
       toast(resolved[resolution], { action: { label: 'Undo', run: () => undo.mutate() } }),
     onError: failure('Not resolved'),
+    onSettled: refresh,
+  })
+}
+
+/** Records that two entities are different. Undo lists them as duplicates again. */
+export function useKeepApart({ a, b, home }: DuplicatePairAt) {
+  const refresh = useRefresh()
+  const send = (apart: boolean) =>
+    request('post', '/api/memory/entities/{id}/apart', {
+      path: { id: a.id },
+      query: { butler: home },
+      body: { other_entity_id: b.id, apart },
+    })
+  const undo = useMutation({
+    mutationFn: () => send(false),
+    onSuccess: () => toast('Undone. The two are listed again.'),
+    onError: failure('Not undone'),
+    onSettled: refresh,
+  })
+  return useMutation({
+    mutationFn: () => send(true),
+    onSuccess: () => toast('Kept apart.', { action: { label: 'Undo', run: () => undo.mutate() } }),
+    onError: failure('Not kept apart'),
     onSettled: refresh,
   })
 }

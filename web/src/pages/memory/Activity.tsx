@@ -7,8 +7,8 @@ import { Failure, Loading } from '../../ui/states'
 const SIZE = 16
 
 /** The latest changes by consolidation and the decay sweep. */
-export function Activity() {
-  const activity = useGet('/api/memory/activity', { query: { limit: SIZE } })
+export function Activity({ butler }: { butler: string | undefined }) {
+  const activity = useGet('/api/memory/activity', { query: { limit: SIZE, butler } })
   return (
     <Section
       title="Activity"

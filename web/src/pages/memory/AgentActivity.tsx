@@ -13,9 +13,9 @@ const REFRESH_MS = 5000
 const asked = { context: 'started a session', recall: 'recalled', search: 'searched' } as const
 
 /** Which agents asked, and what they were served. */
-export function AgentActivity() {
+export function AgentActivity({ butler }: { butler: string | undefined }) {
   const query = useQuery({
-    ...getOptions('/api/memory/injections', { query: { limit: SIZE } }),
+    ...getOptions('/api/memory/injections', { query: { limit: SIZE, butler } }),
     refetchInterval: REFRESH_MS,
   })
   const calls = query.data?.data ?? []

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useGet } from '../../api/hooks'
 import type { Attention as Item } from '../../api/schema'
+import { useInboxCounts } from '../../api/waiting'
 import { counted } from '../../lib/number'
 import { parseSearch } from '../../lib/search'
 import { Button, buttonClass } from '../../ui/Button'
@@ -31,12 +31,9 @@ const actions: Record<string, string> = {
 /** The overview fits one screen. */
 const FIRST = 4
 
-const one = { query: { limit: 1 } }
-
 /** What waits in the inbox, in the form of the other items. */
 function useInbox(): Item[] {
-  const proposals = useGet('/api/memory/proposals', one).data?.meta.total ?? 0
-  const conflicts = useGet('/api/memory/conflicts', one).data?.meta.total ?? 0
+  const { proposals, conflicts } = useInboxCounts()
   const item = (what: string, count: number, message: string): Item[] =>
     count > 0 ? [{ what, count, message, severity: 'medium', page: '/inbox' }] : []
   return [
@@ -46,7 +43,7 @@ function useInbox(): Item[] {
 }
 
 /** Issues that need a person, most urgent first, each with one action. */
-export function Attention({ items }: { items: Item[] }) {
+export function Attention({ items, butler }: { items: Item[]; butler: string | undefined }) {
   const inbox = useInbox()
   const shown = [...items.filter((item) => item.what !== 'butler_unavailable'), ...inbox]
   const [all, setAll] = useState(false)
@@ -85,7 +82,11 @@ export function Attention({ items }: { items: Item[] }) {
                   >
                     {item.message}
                   </span>
-                  <Link to={path} search={parseSearch(query)} className={buttonClass('ghost', 'small')}>
+                  <Link
+                    to={path}
+                    search={{ ...parseSearch(query), ...(path === '/inbox' ? {} : { butler }) }}
+                    className={buttonClass('ghost', 'small')}
+                  >
                     {actions[item.what] ?? 'See them'}
                     <span className="sr-only">: {item.message}</span>
                   </Link>

@@ -14,9 +14,9 @@ import { changesOf, countsOf, sections } from './week'
 
 /** What was learned, changed, contradicted and lost in the last seven days. */
 export default function ChangesPage() {
-  const { section } = useSearch({ from: '/memory/changes' })
+  const { section, butler } = useSearch({ from: '/memory/changes' })
   const navigate = useNavigate({ from: '/memory/changes' })
-  const week = useGet('/api/memory/changes', { query: { since: '7d' } })
+  const week = useGet('/api/memory/changes', { query: { since: '7d', butler } })
   const changes = changesOf(week.data?.data ?? [])
   const counts = countsOf(changes)
   const shown = changes.filter((change) => !section || change.section === section)

@@ -1,14 +1,16 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useGet } from '../../api/hooks'
 import { command } from '../../lib/commands'
+import { useLlmTested } from '../../lib/onboarding'
 import { connectable, connectCommand } from '../../lib/snippets'
 import { ago } from '../../lib/time'
+import { Button } from '../../ui/Button'
 import { CopyBlock } from '../../ui/CopyBlock'
 import { Segments } from '../../ui/Segments'
 import { Llm } from '../settings/Llm'
 
-/** While nothing is remembered, the page asks every few seconds; the event stream does not tell who connected. */
+/** While a step waits, the page asks every few seconds; the event stream does not tell who connected. */
 const EVERY_MS = 3000
 
 interface Step {
@@ -23,6 +25,7 @@ function useSteps(): Step[] {
   const episodes = useGet('/api/memory/episodes', { query: { limit: 1 } }, { refetchEvery: EVERY_MS })
   const facts = useGet('/api/memory/facts', { query: { limit: 1, validity: 'all' } }, { refetchEvery: EVERY_MS })
   const seen = server.data?.data.agent_seen_at
+  const tested = useLlmTested()
   return [
     {
       // With a token the server does not say whether an agent connected, but only an agent stores episodes.
@@ -36,6 +39,11 @@ function useSteps(): Step[] {
       waiting: 'End a session, or ask the agent to remember something.',
     },
     {
+      done: tested,
+      title: 'The LLM answers',
+      waiting: 'Press “Test the LLM”. Without an LLM, episodes are stored but nothing is learned from them.',
+    },
+    {
       done: (facts.data?.meta.total ?? 0) > 0,
       title: 'The first fact is learned',
       waiting: 'Consolidation learns facts from episodes with the LLM, every six hours or on demand.',
@@ -43,8 +51,7 @@ function useSteps(): Step[] {
   ]
 }
 
-function Steps() {
-  const steps = useSteps()
+function Steps({ steps }: { steps: Step[] }) {
   return (
     <ol aria-label="Steps" className="space-y-2">
       {steps.map((step) => (
@@ -63,14 +70,30 @@ function Steps() {
   )
 }
 
-/** Shown while the memory is empty: how to connect an agent, and what has happened so far. */
-export function GettingStarted() {
+interface Props {
+  /** Whether nothing is remembered yet. */
+  empty: boolean
+  onClose: () => void
+}
+
+/** How to connect an agent, and what has happened so far. It closes by itself once all steps are done. */
+export function GettingStarted({ empty, onClose }: Props) {
   const server = useGet('/api/server').data?.data
   const clients = Object.keys(connectable)
   const [client, setClient] = useState(clients[0] ?? '')
+  const steps = useSteps()
+  const allDone = steps.every(({ done }) => done)
+  useEffect(() => {
+    if (allDone) onClose()
+  }, [allDone, onClose])
   return (
-    <div className="card p-6 sm:p-8">
-      <h2 className="font-serif text-2xl">Nothing is remembered yet.</h2>
+    <section aria-label="Getting started" className="card mb-6 p-6 sm:p-8">
+      <div className="flex items-start justify-between gap-4">
+        <h2 className="font-serif text-2xl">{empty ? 'Nothing is remembered yet.' : 'Getting started'}</h2>
+        <Button size="small" variant="ghost" onClick={onClose}>
+          Hide these steps
+        </Button>
+      </div>
       <p className="mt-2 max-w-prose text-muted">Connect an agent. What it learns appears here as it happens.</p>
       <div className="mt-6 grid gap-x-10 gap-y-8 md:grid-cols-2">
         <div className="min-w-0 space-y-3">
@@ -97,14 +120,18 @@ export function GettingStarted() {
         </div>
         <div className="min-w-0 space-y-3">
           <h3 className="font-medium">3. Watch it learn</h3>
-          <Steps />
-          <h3 className="pt-3 font-medium">Or explore a demo first</h3>
-          <CopyBlock label="the demo command" text={command('demo', server)} />
-          <p className="text-sm text-muted">
-            Creates a demo butler with half a year of sample memories. Remove it with --remove.
-          </p>
+          <Steps steps={steps} />
+          {empty && (
+            <>
+              <h3 className="pt-3 font-medium">Or explore a demo first</h3>
+              <CopyBlock label="the demo command" text={command('demo', server)} />
+              <p className="text-sm text-muted">
+                Creates a demo butler with half a year of sample memories. Remove it with --remove.
+              </p>
+            </>
+          )}
         </div>
       </div>
-    </div>
+    </section>
   )
 }

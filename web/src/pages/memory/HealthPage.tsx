@@ -1,3 +1,4 @@
+import { useSearch } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import { Back } from '../../ui/Back'
 import { Page } from '../../ui/Page'
@@ -10,7 +11,8 @@ import { Pipeline } from './Pipeline'
 
 /** The figures behind the overview: the pipeline, the totals and their distributions. */
 export default function HealthPage() {
-  const stats = useGet('/api/memory/stats')
+  const { butler } = useSearch({ from: '/memory/health' })
+  const stats = useGet('/api/memory/stats', { query: { butler } })
   if (!stats.data) {
     return (
       <Page title="Health" above={<Back to="/memory">Overview</Back>}>
@@ -38,7 +40,7 @@ export default function HealthPage() {
             maturity={data.rules.by_maturity}
             effectiveness={data.effectiveness}
           />
-          <Activity />
+          <Activity butler={butler} />
         </div>
       </div>
     </Page>

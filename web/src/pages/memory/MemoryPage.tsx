@@ -1,4 +1,10 @@
+import { useEffect } from 'react'
 import { useGet } from '../../api/hooks'
+import { useOverviewButler } from '../../api/overview-butler'
+import type { StatsView } from '../../api/schema'
+import { chooseButler } from '../../lib/chosenButler'
+import { setOnboarding, useOnboarding } from '../../lib/onboarding'
+import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Page } from '../../ui/Page'
 import { Failure, Loading } from '../../ui/states'
 import { Unavailable } from '../../ui/Unavailable'
@@ -10,35 +16,46 @@ import { Week } from './Week'
 
 /** The overview: this week, what needs attention, and what agents are given. */
 export default function MemoryPage() {
-  const stats = useGet('/api/memory/stats')
-  if (!stats.data) {
-    return (
-      <Page title="Overview">
-        {stats.isError ? (
-          <Failure error={stats.error} retry={() => void stats.refetch()} />
-        ) : (
-          <Loading rows={8} label="Loading overview" />
-        )}
-      </Page>
-    )
-  }
-  const { data, meta } = stats.data
-  const never = data.facts.total + data.rules.total + data.episodes.total === 0
+  const { ready, butler, many } = useOverviewButler()
+  const stats = useGet('/api/memory/stats', { query: { butler } }, { enabled: ready, keepPrevious: true })
   return (
-    <Page title="Overview">
-      <Unavailable butlers={meta.unavailable} />
-      {never ? (
-        <GettingStarted />
+    <Page title="Overview" actions={many ? <ButlerSelect value={butler} onChange={chooseButler} /> : undefined}>
+      {stats.data ? (
+        <>
+          <Unavailable butlers={stats.data.meta.unavailable} />
+          <Overview stats={stats.data.data} butler={butler} />
+        </>
+      ) : stats.isError ? (
+        <Failure error={stats.error} retry={() => void stats.refetch()} />
       ) : (
-        <div className="space-y-3">
-          <Week />
-          <div className="grid gap-6 lg:grid-cols-2">
-            <Attention items={data.attention} />
-            <AgentActivity />
-          </div>
-          <Totals stats={data} />
-        </div>
+        <Loading rows={8} label="Loading overview" />
       )}
     </Page>
+  )
+}
+
+function Overview({ stats, butler }: { stats: StatsView; butler: string | undefined }) {
+  const tenant = useGet('/api/server').data?.data.tenant
+  const stage = useOnboarding(tenant ?? '')
+  // of many butlers the chosen one may be empty while others are in use
+  const empty = !butler && stats.facts.total + stats.rules.total + stats.episodes.total === 0
+  useEffect(() => {
+    if (tenant && empty && stage === null) setOnboarding(tenant, 'open')
+  }, [tenant, empty, stage])
+  const onboarding = tenant !== undefined && stage === 'open'
+  return (
+    <div className="space-y-3">
+      {onboarding && <GettingStarted empty={empty} onClose={() => setOnboarding(tenant, 'closed')} />}
+      {!(onboarding && empty) && (
+        <>
+          <Week butler={butler} />
+          <div className="grid gap-6 lg:grid-cols-2">
+            <Attention items={stats.attention} butler={butler} />
+            <AgentActivity butler={butler} />
+          </div>
+          <Totals stats={stats} butler={butler} />
+        </>
+      )}
+    </div>
   )
 }

@@ -9,32 +9,32 @@ function Figure({ value }: { value: number }) {
 }
 
 /** How much is known. Each number leads to its list. */
-export function Totals({ stats }: { stats: StatsView }) {
+export function Totals({ stats, butler }: { stats: StatsView; butler: string | undefined }) {
   const { facts, rules, episodes, entities } = stats
   return (
     <nav aria-label="Totals" className="flex flex-wrap gap-2">
-      <Link to="/facts" className={item}>
+      <Link to="/facts" search={{ butler }} className={item}>
         <Figure value={facts.known} /> facts
       </Link>
-      <Link to="/rules" className={item}>
+      <Link to="/rules" search={{ butler }} className={item}>
         <Figure value={rules.known} /> rules
       </Link>
-      <Link to="/facts" search={{ validity: 'fading', sort: 'least_confident' }} className={item}>
+      <Link to="/facts" search={{ butler, validity: 'fading', sort: 'least_confident' }} className={item}>
         <Figure value={facts.fading} /> fading facts
       </Link>
-      <Link to="/rules" search={{ state: 'fading' }} className={item}>
+      <Link to="/rules" search={{ butler, state: 'fading' }} className={item}>
         <Figure value={rules.fading} /> fading rules
       </Link>
-      <Link to="/memory/episodes" className={item}>
+      <Link to="/memory/episodes" search={{ butler }} className={item}>
         <Figure value={episodes.total} /> episodes
       </Link>
-      <Link to="/memory/episodes" search={{ status: 'pending' }} className={item}>
+      <Link to="/memory/episodes" search={{ butler, status: 'pending' }} className={item}>
         <Figure value={episodes.unconsolidated} /> waiting
       </Link>
-      <Link to="/entities" className={item}>
+      <Link to="/entities" search={{ butler }} className={item}>
         <Figure value={entities} /> entities
       </Link>
-      <Link to="/memory/health" className={item}>
+      <Link to="/memory/health" search={{ butler }} className={item}>
         More figures
       </Link>
     </nav>

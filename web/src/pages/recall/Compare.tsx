@@ -20,6 +20,8 @@ export interface Setting {
   scope: string | undefined
   valid_at: string | undefined
   as_of: string | undefined
+  /** The token whose holder asks. */
+  as_token: string | undefined
 }
 
 type Hits = { id: string; memory_type: string; content: string }[]

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useGet } from '../../api/hooks'
+import { useOverviewButler } from '../../api/overview-butler'
 import { Button } from '../../ui/Button'
 import { Page } from '../../ui/Page'
 import { Section } from '../../ui/Section'
@@ -8,6 +9,7 @@ import { Segments } from '../../ui/Segments'
 import { Select } from '../../ui/Select'
 import { Empty, Failure, Loading } from '../../ui/states'
 import { Unavailable } from '../../ui/Unavailable'
+import { AsToken } from './AsToken'
 import { Compare } from './Compare'
 import { ContextBlock } from './ContextBlock'
 import { HitTable } from './HitTable'
@@ -26,11 +28,15 @@ const times = [
 export default function RecallPage() {
   const search = useSearch({ from: '/recall' })
   const navigate = useNavigate({ from: '/recall' })
-  const stats = useGet('/api/memory/stats')
-  // default to the butler with the most memories
+  const overview = useOverviewButler()
+  const listed = useGet('/api/butlers').data?.data ?? []
+  const stats = useGet('/api/memory/stats', {}, { enabled: overview.ready && !overview.many })
+  // default to the butler with the most memories, or of many to the chosen one
   const butlers = [...(stats.data?.data.butlers ?? [])].sort((a, b) => b.facts + b.rules - a.facts - a.rules)
-  const names = butlers.map((figures) => figures.butler)
-  const butler = search.butler ?? names[0]
+  const names = overview.many ? listed.map(({ name }) => name) : butlers.map((figures) => figures.butler)
+  const usual = overview.many ? (overview.butler ?? names[0]) : names[0]
+  const known = overview.ready && (overview.many || !stats.isPending)
+  const butler = search.butler ?? usual
   const [draft, setDraft] = useState(search.q ?? '')
   const [dates, setDates] = useState({ valid_at: search.valid_at ?? '', as_of: search.as_of ?? '' })
   const [scope, setScope] = useState(search.scope ?? '')
@@ -39,14 +45,20 @@ export default function RecallPage() {
     setCases(next)
     saveCases(next)
   }
-  const setting = { butler, scope: search.scope, valid_at: search.valid_at, as_of: search.as_of }
+  const setting = {
+    butler,
+    scope: search.scope,
+    valid_at: search.valid_at,
+    as_of: search.as_of,
+    as_token: search.as_token,
+  }
   const comparing = search.tab === 'compare'
   const question = search.q ?? ''
   const missing = stats.data?.meta.unavailable ?? []
   const answer = useGet(
     '/api/memory/recall',
     { query: { q: question, ...setting } },
-    { enabled: question !== '' && !stats.isPending && !comparing, keepPrevious: true },
+    { enabled: question !== '' && known && !comparing, keepPrevious: true },
   )
   function ask(q: string) {
     setDraft(q)
@@ -132,10 +144,14 @@ export default function RecallPage() {
             value={butler ?? ''}
             options={names.map((name): [string, string] => [name, name])}
             onChange={(next) =>
-              void navigate({ search: (previous) => ({ ...previous, butler: next === names[0] ? undefined : next }) })
+              void navigate({ search: (previous) => ({ ...previous, butler: next === usual ? undefined : next }) })
             }
           />
         )}
+        <AsToken
+          value={search.as_token}
+          onChange={(as_token) => void navigate({ search: (previous) => ({ ...previous, as_token }) })}
+        />
         <Button type="submit" variant="primary" busy={answer.isFetching && question !== ''}>
           {comparing ? 'Apply' : 'Recall'}
         </Button>

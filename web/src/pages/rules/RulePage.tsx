@@ -4,6 +4,7 @@ import type { RuleDetailAt as RuleDetail } from '../../api/schema'
 import { permanenceDescription } from '../../lib/labels'
 import { Actions } from '../../memory/Actions'
 import { MaturityBadge, SourceBadge, StateBadge } from '../../memory/badges'
+import { confidenceReason } from '../../memory/confidence'
 import { DecayLine } from '../../memory/DecayLine'
 import { EventList } from '../../memory/EventList'
 import { Provenance } from '../../memory/Provenance'
@@ -37,7 +38,7 @@ function View({ rule }: { rule: RuleDetail }) {
           <MaturityBadge maturity={rule.maturity} />
           <StateBadge state={rule.state} />
           <span className="figure">{record(rule)}</span>
-          <Confidence value={rule.effective_confidence} fading={fading} gone={gone} />
+          <Confidence value={rule.effective_confidence} fading={fading} gone={gone} why={confidenceReason(rule)} />
         </span>
       }
       actions={

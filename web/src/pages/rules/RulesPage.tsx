@@ -6,7 +6,6 @@ import { maturityLabel } from '../../lib/labels'
 import { ListFilters } from '../../lists/ListFilters'
 import { VirtualList } from '../../lists/VirtualList'
 import { Page } from '../../ui/Page'
-import { SearchField } from '../../ui/SearchField'
 import { Select } from '../../ui/Select'
 import { Empty } from '../../ui/states'
 import { maturities, oneFrom, ruleSorts, ruleStates, type rules } from '../search'
@@ -43,7 +42,6 @@ export default function RulesPage() {
       void navigate({ search: (previous) => ({ ...previous, ...next }), replace: true }),
     [navigate],
   )
-  const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
   const usual = search.q ? 'best' : 'maturity'
   const sort = oneFrom(ruleSorts, search.sort ?? '') ?? usual
   const query = {
@@ -57,38 +55,29 @@ export default function RulesPage() {
   }
   return (
     <Page title="Rules">
-      <div className="mb-2 flex flex-wrap items-center gap-2">
-        <SearchField
-          label="Search rules"
-          placeholder="Search by words or meaning"
-          value={search.q ?? ''}
-          onChange={setQuery}
-          className="min-w-0 flex-1 basis-64"
+      <ListFilters
+        label="Search rules"
+        search={search}
+        change={change}
+        clear={() => change(noFilters)}
+        order={{ value: sort, usual, options: orders }}
+      >
+        <Select
+          label="State"
+          value={search.state ?? ''}
+          options={stateOptions}
+          onChange={(value) => change({ state: oneFrom(ruleStates, value) })}
         />
-        <ListFilters search={search} change={change} clear={() => change(noFilters)}>
-          <Select
-            label="State"
-            value={search.state ?? ''}
-            options={stateOptions}
-            onChange={(value) => change({ state: oneFrom(ruleStates, value) })}
-          />
-          <Select
-            label="Maturity"
-            value={search.maturity ?? ''}
-            options={[
-              ['', 'Any maturity'],
-              ...maturities.map((name): [string, string] => [name, maturityLabel[name] ?? name]),
-            ]}
-            onChange={(value) => change({ maturity: oneFrom(maturities, value) })}
-          />
-          <Select
-            label="Order"
-            value={sort}
-            options={search.q ? [['best', 'Best match first'], ...orders] : orders}
-            onChange={(value) => change({ sort: value === usual ? undefined : value })}
-          />
-        </ListFilters>
-      </div>
+        <Select
+          label="Maturity"
+          value={search.maturity ?? ''}
+          options={[
+            ['', 'Any maturity'],
+            ...maturities.map((name): [string, string] => [name, maturityLabel[name] ?? name]),
+          ]}
+          onChange={(value) => change({ maturity: oneFrom(maturities, value) })}
+        />
+      </ListFilters>
       <VirtualList
         load={(page) => getOptions('/api/memory/rules', { query: { ...query, ...page } })}
         label={(rule) => rule.content.slice(0, 60)}

@@ -13,7 +13,7 @@ export function Connect({ butler }: { butler: string | undefined }) {
   // a client that names no butler gets the first one
   const other = butler && butler !== first ? butler : undefined
   const path = other ? `/butlers/${encodeURIComponent(other)}/mcp` : '/mcp'
-  const all = snippets(endpoint(path), server?.auth_required ?? false, other)
+  const all = snippets(endpoint(path), server?.auth_required ?? false, other, server)
   const [client, setClient] = useState('Claude Code')
   const chosen = all.find((snippet) => snippet.client === client) ?? all[0]
   const command = chosen && connectCommand(chosen.client, server, other)

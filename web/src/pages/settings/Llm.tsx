@@ -3,13 +3,17 @@ import { request } from '../../api/client'
 import { asApiError } from '../../api/error'
 import { useGet } from '../../api/hooks'
 import { missingRight, useHasRight } from '../../api/rights'
+import { noteLlmTested } from '../../lib/onboarding'
 import { Button } from '../../ui/Button'
 
 /** Asks the LLM for one word, to see whether consolidation can work. */
 export function Llm({ butler }: { butler?: string | undefined }) {
   const server = useGet('/api/server').data?.data
   const isAdmin = useHasRight('admin')
-  const test = useMutation({ mutationFn: () => request('post', '/api/llm-test', { query: { butler } }) })
+  const test = useMutation({
+    mutationFn: () => request('post', '/api/llm-test', { query: { butler } }),
+    onSuccess: noteLlmTested,
+  })
   if (server && !server.runtime_configured)
     return (
       <p className="max-w-prose text-muted">

@@ -117,6 +117,7 @@ async fn every_operation_matches_the_openapi_document() {
                 "recallMemory" | "searchMemory" => ("?q=Ada", Value::Null),
                 "explainWhyNot" => (why_not.as_str(), Value::Null),
                 "mergeEntity" => ("?preview=true", json!({"target_entity_id": other})),
+                "keepApart" => ("", json!({"other_entity_id": other})),
                 "editFact" => ("", json!({"content": "steam engines"})),
                 "editRule" => ("", json!({"content": "Ask three times"})),
                 "editEntity" => ("", json!({"aliases": ["Countess"]})),
@@ -126,7 +127,8 @@ async fn every_operation_matches_the_openapi_document() {
                 // The tests of OAuth cover it.
                 "revokeGrant" => continue,
                 // They need something to decide about; the tests of trust cover them.
-                "resolveConflict" | "reopenConflict" | "approveProposal" | "rejectProposal" | "allowAgain" => continue,
+                "resolveConflict" | "reopenConflict" | "approveProposal" | "rejectProposal" | "undoDecision"
+                | "allowAgain" => continue,
                 _ => ("", Value::Null),
             };
             let method = match method.as_str() {

@@ -70,6 +70,7 @@ async fn no_operation_shows_or_changes_data_of_another_tenant() {
                 };
                 let body = match operation {
                     "mergeEntity" => json!({"target_entity_id": ids[0]}),
+                    "keepApart" => json!({"other_entity_id": ids[0]}),
                     "editFact" | "editRule" => json!({"content": "stolen"}),
                     "resolveConflict" => json!({"resolution": "forget_both"}),
                     "requeueDeadLetters" => json!({"ids": [id]}),

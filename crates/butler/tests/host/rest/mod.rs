@@ -2,6 +2,7 @@
 
 mod best;
 mod contract;
+mod duplicates;
 mod explaining;
 mod leaks;
 mod lists;

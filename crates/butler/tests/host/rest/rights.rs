@@ -86,6 +86,7 @@ fn cases(document: &Value, ids: &[(&str, String)]) -> Vec<Case> {
                 "recallMemory" | "searchMemory" => ("?q=zanzibar", Value::Null),
                 "explainWhyNot" => ("?q=zanzibar&id=00000000-0000-0000-0000-000000000000", Value::Null),
                 "mergeEntity" => ("?preview=true", json!({"target_entity_id": unknown_id})),
+                "keepApart" => ("", json!({"other_entity_id": unknown_id})),
                 "editFact" | "editRule" => ("", json!({"content": format!("{SECRET} edited")})),
                 "resolveConflict" => ("", json!({"resolution": "keep_a"})),
                 "createToken" => ("", json!({"name": "another", "rights": ["admin"]})),

@@ -340,3 +340,39 @@ async fn an_older_load_of_the_tokens_never_undoes_a_newer_one() {
         assert!(!works(&api, &token.secret).await, "it was revoked");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_admin_sees_what_the_holder_of_a_token_recalls() {
+    let api = Api::with(&["general", "other"]).await;
+    api.fact("Anna", "drinks", "green tea").await;
+    let teapot = json!({"subject": "Anna", "predicate": "drinks", "content": "black tea", "request_context": {"tenant_id": "b"}});
+    api.tool("general", "memory_store_fact", teapot).await;
+    let root = made(&api, "default", None, &["read", "write", "admin"]).await;
+    let reader = made(&api, "default", None, &["read"]).await;
+    let writer = made(&api, "default", None, &["write"]).await;
+    let elsewhere = made(&api, "default", Some("other"), &["read"]).await;
+    let guest = made(&api, "b", None, &["read"]).await;
+    let recall = async |bearer: &str, token: &str, butler: &str| {
+        let path = format!("/api/memory/recall?q=tea&butler={butler}&as_token={token}");
+        ask(&api, "GET", &path, Some(bearer), Value::Null).await
+    };
+    let answer = recall(&root.secret, &reader.id, "general").await;
+    assert_eq!(answer.json()["data"]["results"][0]["content"], "green tea", "{}", answer.text());
+    for (token, butler, status, says) in [
+        (&writer, "general", 403, "requires the right `read`; the token has write"),
+        (&elsewhere, "general", 403, "for the butler \\\"other\\\""),
+        (&guest, "general", 404, "there is no token"),
+    ] {
+        let answer = recall(&root.secret, &token.id, butler).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+        assert!(answer.text().contains(says), "{}", answer.text());
+    }
+    assert_eq!(recall(&reader.secret, &root.id, "general").await.status, 403, "only an admin");
+    let now = api.host.clock().now();
+    token_changes::revoke(&api.host.butlers(), &Origin::default(), now, reader.id.parse().unwrap()).await.unwrap();
+    for butler in api.host.butlers() {
+        butler_host::host::tokens::load(&api.host, &butler).await.unwrap();
+    }
+    let answer = recall(&root.secret, &reader.id, "general").await;
+    assert!(answer.status == 403 && answer.text().contains("is revoked"), "{}", answer.text());
+}

@@ -1,6 +1,7 @@
 //! Entities: the people and things that facts are about.
 
 pub mod detail;
+pub mod duplicates;
 pub mod edit;
 pub mod forget;
 pub mod graph;

@@ -21,6 +21,8 @@ const INTERVAL_PER_BUTLER: Duration = Duration::from_millis(50);
 /// An event gets its timestamp when the change begins and becomes visible when the change commits. Each poll therefore
 /// reads this far back again.
 const OVERLAP: TimeDelta = TimeDelta::seconds(10);
+/// Of up to this many butlers, the existing events are read before the stream opens.
+const READ_FIRST: usize = 16;
 /// If a poll returns this many events, clients get one `refresh` instead.
 const MAX_EVENTS: i64 = 500;
 
@@ -38,10 +40,19 @@ pub struct EventPoller {
 }
 
 impl EventPoller {
-    /// Reads the existing events first, so that only later ones are delivered.
+    /// Reads the existing events first, so that only later ones are delivered. Reading hundreds of databases would delay
+    /// the stream and the page that waits for it. Then events of the last seconds are delivered too, which at worst
+    /// refreshes a page once more.
     pub async fn begin(host: Arc<Host>, live: LiveEvents, tenant: TenantId) -> Self {
         let mut poller = Self { host, live, tenant, butlers: HashMap::new() };
-        poller.poll().await;
+        let butlers = poller.host.butlers();
+        if butlers.len() <= READ_FIRST {
+            poller.poll().await;
+            return poller;
+        }
+        let now = poller.host.clock().now();
+        let unread = || DeliveredEvents { until: now, ids: HashSet::new() };
+        poller.butlers = butlers.iter().map(|butler| (butler.name.to_string(), unread())).collect();
         poller
     }
 

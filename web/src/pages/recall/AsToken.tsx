@@ -1,0 +1,31 @@
+import { useGet } from '../../api/hooks'
+import { useHasRight } from '../../api/rights'
+import type { TokenItem } from '../../api/schema'
+import { Select } from '../../ui/Select'
+
+function describe({ name, rights, butler, tenant }: TokenItem): string {
+  const where = [rights.join(', '), tenant && `tenant ${tenant}`, butler && `butler ${butler}`].filter(Boolean)
+  return `As ${name || 'an unnamed token'}: ${where.join(', ')}`
+}
+
+interface Props {
+  value: string | undefined
+  onChange: (token: string | undefined) => void
+}
+
+/** Selects the token whose holder asks: its tenant, butler and rights decide what is recalled. */
+export function AsToken({ value, onChange }: Props) {
+  const isAdmin = useHasRight('admin')
+  const tokens = useGet('/api/tokens', {}, { enabled: isAdmin })
+  const active = (tokens.data?.data ?? []).filter(({ state }) => state === 'active')
+  if (active.length === 0 && !value) return null
+  return (
+    <Select
+      label="Who asks"
+      value={value ?? ''}
+      options={[['', 'As myself'], ...active.map((token): [string, string] => [token.id, describe(token)])]}
+      onChange={(id) => onChange(id || undefined)}
+      className="max-w-64 min-w-0"
+    />
+  )
+}
