@@ -73,6 +73,9 @@ events! {
     TokenCreated = "token_created",
     TokenRevoked = "token_revoked",
     TokenRotated = "token_rotated",
+    LoginOpened = "login_opened",
+    ConsentGranted = "consent_granted",
+    ConsentRefused = "consent_refused",
     MemoryExported = "memory_exported",
     BackupRestored = "backup_restored",
 }
