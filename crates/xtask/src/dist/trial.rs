@@ -118,8 +118,14 @@ impl<'a> Trial<'a> {
         let bin = self.environment("uv", &["uv"])?;
         // As a user calls it, but with a cache of its own, which is empty at first.
         let cache = self.dir.join("uv-cache");
-        let arguments = [OsString::from("--cache-dir"), cache.into(), "--find-links".into(), self.packages.into()];
-        let command = [&[bin.join("uvx").into()][..], &arguments, &["butler-memory".into()]].concat();
+        let command: [OsString; 6] = [
+            bin.join("uvx").into(),
+            "--cache-dir".into(),
+            cache.into(),
+            "--find-links".into(),
+            self.packages.into(),
+            "butler-memory".into(),
+        ];
         let cold = self.first_recall("uvx-cold", &command, &self.path, true)?;
         let warm = self.first_recall("uvx-warm", &command, &self.path, true)?;
         eprintln!("── uvx: first recall after {cold:.1} s with an empty cache, {warm:.1} s with a warm one");

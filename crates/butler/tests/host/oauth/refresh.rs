@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Login, text};
+use super::{FORM, Login, text};
 use crate::access::PING;
-use crate::program::sql;
+use crate::program::{request, sql};
 
 fn age_refreshes(on: &Login) {
     let url = on.butler(&["db", "url"]);
@@ -18,15 +18,14 @@ fn a_client_that_refreshes_in_parallel_keeps_its_access() {
     let (client, cookie) = (on.client(), on.sign_in(&[]));
     let accepted = |token: &Value| on.mcp(token).post(PING).unwrap().status == 200;
     let tokens = on.exchange(&client, &on.code(&client, &cookie), &[]).json();
-    let renewed: Vec<Value> = std::thread::scope(|scope| {
-        let both = [0; 2].map(|_| {
-            scope.spawn(|| {
-                let answer = on.refresh(&client, &tokens["refresh_token"]);
-                assert_eq!(answer.status, 200, "{}", answer.text());
-                answer.json()
-            })
-        });
-        both.map(|request| request.join().unwrap()).into()
+    let (address, token) = (on.server.address, text(&tokens["refresh_token"]));
+    let body = format!("grant_type=refresh_token&client_id={client}&refresh_token={token}");
+    let renew = || request(address, "POST", "/oauth/token", &[FORM], body.as_bytes());
+    let answers =
+        std::thread::scope(|scope| [(); 2].map(|()| scope.spawn(renew)).map(|request| request.join().unwrap()));
+    let renewed = answers.map(|answer| {
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.json()
     });
     assert_ne!(renewed[0]["refresh_token"], renewed[1]["refresh_token"]);
     assert!(renewed.iter().all(|tokens| accepted(&tokens["access_token"])));
