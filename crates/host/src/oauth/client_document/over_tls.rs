@@ -117,3 +117,27 @@ async fn redirects_and_long_documents_are_refused() {
         assert!(heads.try_recv().is_err(), "{status}: nothing else was asked for");
     }
 }
+
+/// The members that the documents of claude.ai, Claude Code and ChatGPT have.
+#[tokio::test]
+async fn the_documents_of_hosted_clients_are_accepted() {
+    for (name, method, redirects) in [
+        ("Claude", r#""none""#, r#"["https://claude.ai/api/mcp/auth_callback"]"#),
+        ("Claude Code", r#""none""#, r#"["http://localhost/callback", "http://127.0.0.1/callback"]"#),
+        (
+            "ChatGPT",
+            r#""private_key_jwt", "token_endpoint_auth_methods_supported": ["none", "private_key_jwt"]"#,
+            r#"["https://chatgpt.com/connector_platform_oauth_redirect"]"#,
+        ),
+    ] {
+        let document = format!(
+            r#"{{"client_id": "{ID}", "client_name": "{name}", "client_uri": "https://memory.example.com",
+                "logo_uri": "https://memory.example.com/logo.png", "redirect_uris": {redirects},
+                "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
+                "token_endpoint_auth_method": {method}}}"#
+        );
+        let (address, _heads) = host("200 OK", &document);
+        let client = documents(address, trusted).client(ID, SystemClock.now()).await.unwrap();
+        assert_eq!(client.name, name);
+    }
+}
