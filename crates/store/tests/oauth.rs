@@ -5,10 +5,12 @@
 use butler_domain::event::Origin;
 use butler_domain::ids::new_id;
 use butler_domain::{Clock, SystemClock, TenantId, Timestamp};
-use butler_store::oauth::{self, Client, CodeUse, NewGrant, NewSecrets, Outcome, RefreshUse};
-use butler_store::tokens::{self, hash};
+use butler_store::oauth::{self, Client, CodeUse, Denial, NewGrant, NewLogin, NewSecrets, Outcome, RefreshUse};
+use butler_store::tokens::{self, TokenHash, hash};
+use butler_store::{Session, WriteContext};
 use butler_testkit::TestDb;
 use chrono::TimeDelta;
+use serde_json::{Value, json};
 
 fn origin() -> Origin {
     Origin { actor: Some("tests".to_owned()), request_id: None }
@@ -70,28 +72,35 @@ fn secrets(name: &str, now: Timestamp) -> NewSecrets {
     }
 }
 
+fn refresh(refresh_hash: TokenHash, now: Timestamp) -> RefreshUse<'static> {
+    RefreshUse {
+        refresh_hash,
+        client_id: "client",
+        butler: None,
+        previous_until: now + TimeDelta::seconds(60),
+        parallel_since: now - TimeDelta::seconds(10),
+    }
+}
+
 #[tokio::test]
 async fn codes_and_refresh_tokens_expire_and_a_refresh_renews_an_expired_access_token() {
     let db = TestDb::new().await;
     let mut conn = db.database().owner().await.unwrap();
     let now = SystemClock.now();
-    oauth::allow(&mut conn, &grant("late", now)).await.unwrap();
+    oauth::allow(&mut conn, &origin(), &grant("late", now)).await.unwrap();
     let late = now + TimeDelta::seconds(60);
     let outcome = oauth::exchange(&mut conn, &origin(), late, code("late"), secrets("late", late)).await.unwrap();
     assert_eq!(outcome, Outcome::Expired);
     assert!(oauth::list(&mut conn).await.unwrap().is_empty(), "nothing was granted");
 
-    oauth::allow(&mut conn, &grant("code", now)).await.unwrap();
+    oauth::allow(&mut conn, &origin(), &grant("code", now)).await.unwrap();
     let first = secrets("first", now);
     let outcome = oauth::exchange(&mut conn, &origin(), now, code("code"), first).await.unwrap();
     let Outcome::Issued(issued) = outcome else { panic!("{outcome:?}") };
-    let refresh =
-        |hash, previous_until| RefreshUse { refresh_hash: hash, client_id: "client", butler: None, previous_until };
     // The access token has expired long ago.
     let day = now + TimeDelta::days(1);
     let second = secrets("second", day);
-    let grace = day + TimeDelta::seconds(60);
-    let outcome = oauth::refresh(&mut conn, &origin(), day, refresh(first.refresh_hash, grace), second).await.unwrap();
+    let outcome = oauth::refresh(&mut conn, &origin(), day, refresh(first.refresh_hash, day), second).await.unwrap();
     assert!(matches!(outcome, Outcome::Issued(_)), "{outcome:?}");
     let token = &tokens::list(&mut conn).await.unwrap()[0];
     assert_eq!(
@@ -115,4 +124,77 @@ async fn codes_and_refresh_tokens_expire_and_a_refresh_renews_an_expired_access_
     oauth::end_after_restore(&mut conn).await.unwrap();
     let outcome = oauth::refresh(&mut conn, &origin(), day, refresh(second.refresh_hash, day), third).await.unwrap();
     assert_eq!(outcome, Outcome::Unknown);
+}
+
+/// Uses the refresh token among these secrets.
+async fn renew(session: &mut Session, token: NewSecrets, at: Timestamp, next: NewSecrets) -> Outcome {
+    oauth::refresh(session, &origin(), at, refresh(token.refresh_hash, at), next).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_refresh_token_used_twice_at_once_revokes_nothing_and_used_again_later_revokes_the_grant() {
+    let db = TestDb::new().await;
+    let mut conn = db.database().owner().await.unwrap();
+    let now = SystemClock.now();
+    oauth::allow(&mut conn, &origin(), &grant("code", now)).await.unwrap();
+    let first = secrets("first", now);
+    oauth::exchange(&mut conn, &origin(), now, code("code"), first).await.unwrap();
+    // Two requests with the same refresh token: both get secrets that work.
+    let (at, moment) = (now + TimeDelta::hours(1), now + TimeDelta::seconds(3609));
+    let (second, third) = (secrets("second", at), secrets("third", moment));
+    assert!(matches!(renew(&mut conn, first, at, second).await, Outcome::Issued(_)));
+    assert!(matches!(renew(&mut conn, first, moment, third).await, Outcome::Issued(_)));
+    let stranger = RefreshUse { client_id: "another", ..refresh(first.refresh_hash, moment) };
+    let refused = oauth::refresh(&mut conn, &origin(), moment, stranger, secrets("stranger", moment)).await.unwrap();
+    assert_eq!(refused, Outcome::Mismatch);
+    let token = tokens::list(&mut conn).await.unwrap().remove(0);
+    let rotation = token.rotation.unwrap();
+    assert_eq!((token.hash, rotation.previous_hash), (third.access_hash, second.access_hash));
+    assert_eq!(rotation.previous_until, second.access_expires_at, "for as long as the first request was told");
+
+    // The client goes on with one of the two. When somebody comes with the other one, two parties have them.
+    let hour = at + TimeDelta::hours(1);
+    let fourth = secrets("fourth", hour);
+    assert!(matches!(renew(&mut conn, second, hour, fourth).await, Outcome::Issued(_)));
+    let late = hour + TimeDelta::seconds(10);
+    assert_eq!(renew(&mut conn, third, late, secrets("fifth", late)).await, Outcome::UsedAgain);
+    assert_eq!(renew(&mut conn, fourth, late, secrets("fifth", late)).await, Outcome::Revoked);
+}
+
+#[tokio::test]
+async fn logins_and_consent_are_in_the_audit_stream() {
+    let db = TestDb::new().await;
+    let mut conn = db.database().owner().await.unwrap();
+    let (now, origin) = (SystemClock.now(), origin());
+    let login = NewLogin {
+        id: new_id(now),
+        tenant: TenantId::new("ann").unwrap(),
+        butler: None,
+        rights: vec!["read".to_owned()],
+        link_hash: hash("link"),
+        link_expires_at: now + TimeDelta::minutes(10),
+        created_at: now,
+    };
+    oauth::create_login(&mut conn, &login).await.unwrap();
+    let until = now + TimeDelta::hours(1);
+    for expected in [true, false] {
+        let opened = oauth::open_session(&mut conn, &origin, &hash("link"), &hash("cookie"), now, until).await.unwrap();
+        assert_eq!(opened, expected, "a link works once");
+    }
+    let denial = Denial { client_id: "client", client_name: "A client", butler: "general", login: login.id };
+    let write = WriteContext { session: &mut conn, tenant: &login.tenant, now, origin: &origin };
+    oauth::deny(write, denial).await.unwrap();
+    oauth::allow(&mut conn, &origin, &grant("code", now)).await.unwrap();
+    let events: Vec<(String, Value)> = sqlx::query_as(
+        "SELECT event_type, payload FROM memory_events WHERE tenant_id = 'ann' AND actor = 'tests' ORDER BY event_type",
+    )
+    .fetch_all(&mut db.connect().await)
+    .await
+    .unwrap();
+    let types: Vec<&str> = events.iter().map(|(event_type, _)| event_type.as_str()).collect();
+    assert_eq!(types, ["consent_granted", "consent_refused", "login_opened"], "{events:?}");
+    assert_eq!((&events[0].1["client_name"], &events[0].1["rights"]), (&json!("A client"), &json!(["read"])));
+    assert_eq!((&events[1].1["client_id"], &events[1].1["login_id"]), (&json!("client"), &json!(login.id)));
+    assert_eq!(events[2].1["login_id"], json!(login.id));
+    assert!(!format!("{events:?}").contains("hash"), "{events:?}");
 }

@@ -110,6 +110,9 @@ const labels: Record<string, [glyph: string, label: string]> = {
   token_created: ['+', 'Token created'],
   token_revoked: ['✕', 'Token revoked'],
   token_rotated: ['↻', 'Token rotated'],
+  login_opened: ['→', 'Signed in'],
+  consent_granted: ['✓', 'Client allowed'],
+  consent_refused: ['✕', 'Client denied'],
   memory_exported: ['↗', 'Memory exported'],
   memory_imported: ['↘', 'Memory imported'],
   backup_restored: ['↺', 'Backup restored'],
@@ -130,7 +133,7 @@ export function actorName(actor: string): string {
 const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 
-/** A short detail of the event: the change of maturity, the name of the token, or the reason. */
+/** A short detail of the event: the change of maturity, the name of the token or client, or the reason. */
 export function change(event: EventRow): string | null {
   const payload = record(event.payload)
   const [before, after] = [record(payload.before), record(payload.after)]
@@ -139,6 +142,7 @@ export function change(event: EventRow): string | null {
   if (typeof from === 'string' && typeof to === 'string' && from !== to)
     return `${from.replaceAll('_', ' ')} → ${to.replaceAll('_', ' ')}`
   if (event.event_type.startsWith('token_') && typeof payload.name === 'string' && payload.name) return payload.name
+  if (event.event_type.startsWith('consent_') && typeof payload.client_name === 'string') return payload.client_name
   const reason = payload.reason ?? payload.error
   return typeof reason === 'string' ? reason : null
 }

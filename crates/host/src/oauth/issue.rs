@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use butler_domain::Timestamp;
-use butler_domain::event::Origin;
-use butler_store::oauth::{self, CodeUse, Grant, NewGrant, NewSecrets, Outcome, RefreshUse};
-use butler_store::{Database, StoreError};
+use butler_domain::{TenantId, Timestamp};
+use butler_store::oauth::{self, CodeUse, Denial, Grant, NewGrant, NewSecrets, Outcome, RefreshUse};
+use butler_store::{Database, StoreError, WriteContext};
 
-use super::{ACCESS_LIFETIME, ACTOR, CODE_LIFETIME, REFRESH_GRACE, REFRESH_LIFETIME, connect, failed, home};
+use super::{
+    ACCESS_LIFETIME, CODE_LIFETIME, PARALLEL_REFRESH, REFRESH_GRACE, REFRESH_LIFETIME, audit_origin, connect, failed,
+    home,
+};
 use crate::access::{hash_token, hex, new_token, random, unhex};
 use crate::butler::Butler;
 use crate::error::HostError;
@@ -48,20 +50,24 @@ fn butler_of(host: &Host, prefix: &str, secret: &str) -> Option<Arc<Butler>> {
     host.butler(Some(&name)).ok()
 }
 
-fn by_client() -> Origin {
-    Origin { actor: Some(ACTOR.to_owned()), request_id: None }
-}
-
 /// Stores what a person allowed.
 pub async fn allow(host: &Host, grant: &NewGrant) -> Result<(), HostError> {
     // Once a token exists, nobody is trusted without one. The client makes the token a moment later.
     host.remember_tokens()?;
     let butler = host.butler(Some(&grant.butler))?;
     let mut conn = connect(&butler).await?;
-    oauth::allow(&mut conn, grant).await.map_err(failed(&butler))?;
+    oauth::allow(&mut conn, &audit_origin(), grant).await.map_err(failed(&butler))?;
     drop(conn);
     let (first, mut conn) = home(host).await?;
     oauth::mark_granted(&mut conn, &grant.client_id).await.map_err(failed(&first))
+}
+
+/// Records that a person denied a client access.
+pub async fn deny(host: &Host, tenant: &TenantId, denial: Denial<'_>) -> Result<(), HostError> {
+    let butler = host.butler(Some(denial.butler))?;
+    let mut conn = connect(&butler).await?;
+    let write = WriteContext { session: &mut conn, tenant, now: host.clock().now(), origin: &audit_origin() };
+    oauth::deny(write, denial).await.map_err(failed(&butler))
 }
 
 /// What a client presents at the token endpoint, besides its code or refresh token.
@@ -123,42 +129,45 @@ async fn reload(host: &Host, butler: &Butler) {
     }
 }
 
-/// Exchanges a code for tokens.
-pub async fn exchange(
-    host: &Host,
-    code: &str,
-    verifier: &str,
-    redirect_uri: Option<&str>,
-    presented: Presented<'_>,
-) -> Result<Result<Issued, Outcome>, HostError> {
-    let Some(butler) = butler_of(host, CODE_PREFIX, code) else { return Ok(Err(Outcome::Unknown)) };
-    let (now, challenge) = (host.clock().now(), challenge_of(verifier));
-    let fresh = Fresh::new(&butler, now)?;
-    let Presented { client_id, butler: named } = presented;
-    let used = CodeUse { code_hash: hash_token(code), client_id, redirect_uri, challenge: &challenge, butler: named };
-    let mut conn = connect(&butler).await?;
-    let outcome = oauth::exchange(&mut conn, &by_client(), now, used, fresh.hashes).await;
-    drop(conn);
-    fresh.finish(host, &butler, outcome).await
+/// What a client exchanges for tokens.
+#[derive(Debug, Clone, Copy)]
+pub enum Credential<'a> {
+    Code { code: &'a str, verifier: &'a str, redirect_uri: Option<&'a str> },
+    RefreshToken(&'a str),
 }
 
-/// Exchanges a refresh token for new tokens.
-pub async fn refresh(
+/// Exchanges a code or a refresh token for tokens.
+pub async fn issue(
     host: &Host,
-    refresh_token: &str,
+    credential: Credential<'_>,
     presented: Presented<'_>,
 ) -> Result<Result<Issued, Outcome>, HostError> {
-    let Some(butler) = butler_of(host, REFRESH_PREFIX, refresh_token) else { return Ok(Err(Outcome::Unknown)) };
-    let now = host.clock().now();
-    let fresh = Fresh::new(&butler, now)?;
-    let used = RefreshUse {
-        refresh_hash: hash_token(refresh_token),
-        client_id: presented.client_id,
-        butler: presented.butler,
-        previous_until: now + REFRESH_GRACE,
+    let (prefix, secret) = match credential {
+        Credential::Code { code, .. } => (CODE_PREFIX, code),
+        Credential::RefreshToken(token) => (REFRESH_PREFIX, token),
     };
+    let Some(butler) = butler_of(host, prefix, secret) else { return Ok(Err(Outcome::Unknown)) };
+    let (now, hash) = (host.clock().now(), hash_token(secret));
+    let fresh = Fresh::new(&butler, now)?;
+    let Presented { client_id, butler: named } = presented;
     let mut conn = connect(&butler).await?;
-    let outcome = oauth::refresh(&mut conn, &by_client(), now, used, fresh.hashes).await;
+    let outcome = match credential {
+        Credential::Code { verifier, redirect_uri, .. } => {
+            let challenge = challenge_of(verifier);
+            let used = CodeUse { code_hash: hash, client_id, redirect_uri, challenge: &challenge, butler: named };
+            oauth::exchange(&mut conn, &audit_origin(), now, used, fresh.hashes).await
+        }
+        Credential::RefreshToken(_) => {
+            let used = RefreshUse {
+                refresh_hash: hash,
+                client_id,
+                butler: named,
+                previous_until: now + REFRESH_GRACE,
+                parallel_since: now - PARALLEL_REFRESH,
+            };
+            oauth::refresh(&mut conn, &audit_origin(), now, used, fresh.hashes).await
+        }
+    };
     drop(conn);
     fresh.finish(host, &butler, outcome).await
 }
@@ -175,7 +184,7 @@ pub async fn revoke(host: &Host, secret: &str, client_id: &str) -> Result<(), Ho
         },
     };
     let mut conn = connect(&butler).await?;
-    let revoked = oauth::revoke(&mut conn, &by_client(), now, &hash, client_id).await.map_err(failed(&butler))?;
+    let revoked = oauth::revoke(&mut conn, &audit_origin(), now, &hash, client_id).await.map_err(failed(&butler))?;
     drop(conn);
     if revoked.is_some() {
         reload(host, &butler).await;

@@ -8,13 +8,16 @@ mod sign_in;
 
 use std::sync::Arc;
 
+use butler_domain::event::Origin;
 use butler_store::{Conn, StoreError};
 use chrono::TimeDelta;
 
-pub use butler_store::oauth::{Client, Grant, Login, NewGrant, Outcome};
+pub use butler_store::oauth::{Client, Denial, Grant, Login, NewGrant, Outcome};
 pub use client_document::{ClientDocuments, DocumentError};
-pub use issue::{Issued, Presented, all_grants, allow, challenge_of, exchange, list_grants, new_code, refresh, revoke};
-pub use redirect::{check_redirect, origin, redirect_matches};
+pub use issue::{
+    Credential, Issued, Presented, all_grants, allow, challenge_of, deny, issue, list_grants, new_code, revoke,
+};
+pub use redirect::{check_redirect, is_loopback, origin, redirect_matches};
 pub use sign_in::{client, login, login_link, open_session, register};
 
 use crate::access::hash_token;
@@ -30,13 +33,17 @@ const REFRESH_LIFETIME: TimeDelta = TimeDelta::days(30);
 const CODE_LIFETIME: TimeDelta = TimeDelta::seconds(60);
 /// Requests that are in flight while a client refreshes still carry the old access token.
 const REFRESH_GRACE: TimeDelta = TimeDelta::seconds(60);
+/// A client with several requests under way refreshes more than once with the same token. After this, it is reuse.
+const PARALLEL_REFRESH: TimeDelta = TimeDelta::seconds(10);
 /// Time to carry the link from a terminal to a browser.
 const LINK_LIFETIME: TimeDelta = TimeDelta::minutes(10);
 /// Time to connect some clients without another link.
 pub const SESSION_LIFETIME: TimeDelta = TimeDelta::hours(1);
 
-/// The actor in the audit events of what clients do at the OAuth endpoints.
-const ACTOR: &str = "oauth";
+/// Who the audit events of the OAuth endpoints name. Their payload names the client or the login.
+fn audit_origin() -> Origin {
+    Origin { actor: Some("oauth".to_owned()), request_id: None }
+}
 
 /// The database with clients and logins.
 async fn home(host: &Host) -> Result<(Arc<Butler>, Conn), HostError> {

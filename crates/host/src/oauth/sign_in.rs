@@ -3,7 +3,7 @@
 use butler_domain::TenantId;
 use butler_store::oauth::{self, Client, Login, NewLogin};
 
-use super::{LINK_LIFETIME, SESSION_LIFETIME, failed, hash_token, home};
+use super::{LINK_LIFETIME, SESSION_LIFETIME, audit_origin, failed, hash_token, home};
 use crate::access::{Rights, random};
 use crate::error::HostError;
 use crate::host::Host;
@@ -52,7 +52,7 @@ pub async fn open_session(host: &Host, code: &str) -> Result<Option<String>, Hos
     let (butler, mut conn) = home(host).await?;
     let (now, cookie) = (host.clock().now(), random()?);
     let (link, session) = (hash_token(code), hash_token(&cookie));
-    let opened = oauth::open_session(&mut conn, &link, &session, now, now + SESSION_LIFETIME).await;
+    let opened = oauth::open_session(&mut conn, &audit_origin(), &link, &session, now, now + SESSION_LIFETIME).await;
     Ok(opened.map_err(failed(&butler))?.then_some(cookie))
 }
 

@@ -1,7 +1,7 @@
 //! Accepts the connections of clients within the limits of [`Connections`].
 
 use std::io::{self, IoSlice};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -180,6 +180,11 @@ pub struct ClientConnection {
 }
 
 impl ClientConnection {
+    /// The network that the connection comes from.
+    pub fn network(&self) -> IpAddr {
+        self.connection.peer
+    }
+
     /// Records that the client presented a valid token.
     pub fn authenticated(&self) {
         self.connection.authenticated();

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use butler_domain::TenantId;
 use butler_host::access::{Access, Limiter, Refusal, Right, Secret, TokenHash, TokenState, hash_token};
 use butler_host::host::Host;
 use butler_host::host::tokens::LookupError;
+use uuid::Uuid;
 
 use super::headers::is_forwarded;
 use super::{ClientConnection, denied, reject};
@@ -24,7 +25,7 @@ struct Inner {
     secret: Secret,
     /// The server listens on loopback only, and not behind a proxy. Until a token exists, every caller is trusted.
     loopback: bool,
-    limiter: Limiter,
+    limiter: Limiter<Uuid>,
 }
 
 impl Authenticator {
@@ -101,15 +102,15 @@ pub async fn authenticate(State(authenticator): State<Authenticator>, mut reques
             request.extensions_mut().insert(access);
         }
         Ok(None) => {}
-        Err(response) => return with_login(&authenticator.0.host, request.uri().path(), response),
+        Err(response) => return with_login(&authenticator.0.host, request.uri(), response),
     }
     next.run(request).await
 }
 
 /// Adds to the 401 of an MCP endpoint where a client learns to log in, if it can.
-fn with_login(host: &Host, path: &str, mut response: Response) -> Response {
+fn with_login(host: &Host, uri: &Uri, mut response: Response) -> Response {
     let current = response.headers().get(header::WWW_AUTHENTICATE);
-    if let Some(challenge) = current.and_then(|current| oauth::challenge(host, path, current)) {
+    if let Some(challenge) = current.and_then(|current| oauth::challenge(host, uri, current)) {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     }
     response

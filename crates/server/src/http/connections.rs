@@ -75,7 +75,8 @@ struct Open {
 /// What is known about one open connection.
 pub struct Connection {
     id: u64,
-    peer: IpAddr,
+    /// The peer's network, see [`network`].
+    pub(super) peer: IpAddr,
     /// Requests whose response is not complete.
     requests: AtomicUsize,
     /// Whether a request with a valid token arrived on it.
@@ -256,7 +257,7 @@ impl Drop for RequestInProgress {
 }
 
 /// Addresses that one client controls count as one: a client has a whole IPv6 network of 64 bits.
-fn network(peer: IpAddr) -> IpAddr {
+pub fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(ip) if !ip.is_loopback() => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(),
         ip => ip,

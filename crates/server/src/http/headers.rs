@@ -1,9 +1,13 @@
-//! What the headers of a request and of every response say about other web sites and about the body.
+//! What the headers of a request and of every response say about other web sites, proxies and the body.
+
+use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::Response;
+
+use super::connections::network;
 
 /// Headers that tell a browser not to guess the type of a response and not to give it to the pages of other sites.
 const PROTECTION: [(HeaderName, HeaderValue); 2] = [
@@ -35,6 +39,18 @@ pub fn is_cross_site(method: &Method, headers: &HeaderMap) -> bool {
 pub fn is_forwarded(headers: &HeaderMap) -> bool {
     const NAMES: [&str; 4] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
     NAMES.iter().any(|name| headers.contains_key(*name))
+}
+
+/// The network that a request comes from. Behind a proxy it is the last address of `X-Forwarded-For`, which the proxy
+/// itself added: before it, a client can write what it likes.
+pub fn client_network(peer: IpAddr, headers: &HeaderMap, behind_proxy: bool) -> IpAddr {
+    let forwarded = || {
+        let addresses = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
+        let last = addresses.rsplit(',').next()?.trim();
+        // Some proxies add the port.
+        last.parse().ok().or_else(|| last.parse().ok().map(|address: SocketAddr| address.ip()))
+    };
+    if behind_proxy { forwarded().map_or(peer, network) } else { peer }
 }
 
 /// Whether the body is JSON: exactly this media type, with or without parameters.
@@ -71,6 +87,27 @@ mod tests {
         assert!(
             !refused(&[]) && !refused(&[("sec-fetch-site", "none")]) && !refused(&[("sec-fetch-site", "same-origin")])
         );
+    }
+
+    #[test]
+    fn the_proxy_says_last_whom_it_forwards_and_nobody_else_is_believed() {
+        let peer: IpAddr = "127.0.0.1".parse().unwrap();
+        let found = |behind_proxy, pairs: &[(&'static str, &'static str)]| {
+            client_network(peer, &headers(pairs), behind_proxy).to_string()
+        };
+        let forged = [("x-forwarded-for", "198.51.100.1, 203.0.113.9")];
+        assert_eq!(found(true, &forged), "203.0.113.9");
+        assert_eq!(found(false, &forged), "127.0.0.1");
+        assert_eq!(found(true, &[forged[0], ("x-forwarded-for", "203.0.113.7:4711")]), "203.0.113.7");
+        assert_eq!(
+            found(true, &[("x-forwarded-for", "2001:db8:1:2:3::4")]),
+            "2001:db8:1:2::",
+            "one network, one client"
+        );
+        for odd in ["", "unknown", "203.0.113.9,"] {
+            assert_eq!(found(true, &[("x-forwarded-for", odd)]), "127.0.0.1", "{odd:?}");
+        }
+        assert_eq!(found(true, &[]), "127.0.0.1");
     }
 
     #[test]

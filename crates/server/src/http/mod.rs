@@ -22,7 +22,7 @@ pub use body::{BODY_BYTES, read_body, read_body_up_to};
 pub use catch_panic::catch_panic;
 pub use connections::{ConnectionLimits, Connections};
 pub use head_timeout::Timeouts;
-pub use headers::{is_json, protect};
+pub use headers::{client_network, is_json, protect};
 pub use health::{healthz, readiness, readyz, replica_trouble};
 pub use listeners::Listeners;
 pub use reject::{denied, reject};

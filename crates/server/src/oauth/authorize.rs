@@ -5,7 +5,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use butler_host::access::{Right, hash_token};
-use butler_host::oauth::{self, ClientDocuments, Login, NewGrant, origin};
+use butler_host::oauth::{self, ClientDocuments, Denial, Login, NewGrant, origin};
 
 use super::OAuth;
 use super::authorize_request::AuthorizeRequest;
@@ -110,6 +110,12 @@ pub async fn decide(State(oauth): State<OAuth>, headers: HeaderMap, body: Body) 
         .map(str::to_owned)
         .collect();
     if form.get("decision") != Some("allow") || rights.is_empty() {
+        let AuthorizeRequest { client, butler, .. } = &request;
+        let denial = Denial { client_id: &client.id, client_name: &client.name, butler, login: login.id };
+        if let Err(error) = oauth::deny(&oauth.host, &login.tenant, denial).await {
+            // Nothing is allowed, with or without the event.
+            tracing::warn!(%error, "cannot record that a person denied a client access");
+        }
         return request.denied();
     }
     match grant(&oauth, &request, &login, rights).await {

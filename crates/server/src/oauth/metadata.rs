@@ -1,8 +1,8 @@
 //! What clients read first: the metadata of the protected resources (RFC 9728) and of the authorization server (RFC 8414).
 
 use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::{HeaderValue, StatusCode};
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use butler_host::host::Host;
 use serde_json::{Value, json};
@@ -29,30 +29,45 @@ fn butler_at(host: &Host, path: &str) -> Option<String> {
     host.butler(name).ok().map(|butler| butler.name.to_string())
 }
 
-/// The butler that a resource indicator (RFC 8707) names; `None` if it names none of this server.
+/// The butler that a resource indicator (RFC 8707) names; `None` if it names none of this server. The query, such as
+/// `profile=core`, selects what a client is offered and not what it may do, so a grant does not depend on it.
 pub fn resource_of(host: &Host, resource: &str) -> Option<String> {
     let path = resource.strip_prefix(host.server().public_url()?)?.strip_prefix('/')?;
-    butler_at(host, path)
+    if resource.contains('#') {
+        return None;
+    }
+    butler_at(host, path.split('?').next()?)
+}
+
+/// A path with its query. A client compares the resource with the address that it was given (RFC 9728, section 3.3), so the
+/// query belongs to it.
+fn with_query(path: &str, query: Option<&str>) -> String {
+    // The address also stands between quotation marks, in a header.
+    match query.filter(|query| !query.is_empty() && !query.contains(['"', '\\'])) {
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
+    }
 }
 
 /// The challenge of a 401 at an MCP path: where the client learns how to log in.
-pub fn challenge(host: &Host, path: &str, current: &HeaderValue) -> Option<HeaderValue> {
-    let path = path.trim_matches('/');
+pub fn challenge(host: &Host, uri: &Uri, current: &HeaderValue) -> Option<HeaderValue> {
+    let path = uri.path().trim_matches('/');
     butler_at(host, path)?;
-    let metadata = address(host.server().public_url()?, &format!(".well-known/oauth-protected-resource/{path}"));
+    let path = format!(".well-known/oauth-protected-resource/{}", with_query(path, uri.query()));
+    let metadata = address(host.server().public_url()?, &path);
     let scope = DEFAULT_SCOPES.join(" ");
     let current = current.to_str().ok()?;
     HeaderValue::from_str(&format!("{current}, resource_metadata=\"{metadata}\", scope=\"{scope}\"")).ok()
 }
 
-fn of_resource(oauth: &OAuth, path: &str) -> Response {
+fn of_resource(oauth: &OAuth, path: &str, query: Option<&str>) -> Response {
     let path = path.trim_matches('/');
     let Some(butler) = butler_at(&oauth.host, path) else {
         let message = format!("there is no MCP endpoint /{path}");
         return reject(StatusCode::NOT_FOUND, "not_found", &message, Some("MCP is at /mcp and /butlers/{name}/mcp"));
     };
     Json(json!({
-        "resource": address(&oauth.public_url, path),
+        "resource": address(&oauth.public_url, &with_query(path, query)),
         "resource_name": format!("Butler Memory: {butler}"),
         "authorization_servers": [oauth.public_url],
         "scopes_supported": DEFAULT_SCOPES,
@@ -63,12 +78,12 @@ fn of_resource(oauth: &OAuth, path: &str) -> Response {
 
 /// `/.well-known/oauth-protected-resource`: the first butler's.
 pub async fn first_resource(State(oauth): State<OAuth>) -> Response {
-    of_resource(&oauth, "mcp")
+    of_resource(&oauth, "mcp", None)
 }
 
 /// `/.well-known/oauth-protected-resource/{path of the MCP endpoint}`.
-pub async fn resource(State(oauth): State<OAuth>, Path(path): Path<String>) -> Response {
-    of_resource(&oauth, &path)
+pub async fn resource(State(oauth): State<OAuth>, Path(path): Path<String>, RawQuery(query): RawQuery) -> Response {
+    of_resource(&oauth, &path, query.as_deref())
 }
 
 /// `/.well-known/oauth-authorization-server`, and the same below it for clients that append the path of the resource.

@@ -12,6 +12,7 @@ mod register;
 mod revoke;
 mod token;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -23,8 +24,11 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 pub use metadata::{challenge, resource_of};
 
-/// Registrations per second, with a burst of ten seconds' worth. Each client registers once.
+/// Registrations per second from one network, with a burst of ten seconds' worth. Each client registers once.
 const REGISTRATIONS_PER_SECOND: u32 = 1;
+/// Registrations per second from all networks together. There is room for a thousand clients, so a flood from many networks
+/// needs more than a minute to remove a client that nobody has allowed yet.
+const ALL_REGISTRATIONS_PER_SECOND: u32 = 10;
 /// Requests of strangers that use a database at once. A butler has four connections for such work, and tokens and jobs
 /// need them too.
 const TURNS: usize = 2;
@@ -37,7 +41,8 @@ pub struct Shared {
     /// The issuer. All addresses begin with it.
     public_url: String,
     documents: ClientDocuments,
-    registrations: Limiter,
+    registrations: Limiter<IpAddr>,
+    all_registrations: Limiter<()>,
     turns: Semaphore,
 }
 
@@ -65,6 +70,7 @@ pub fn router(host: &Arc<Host>) -> Option<Router<Arc<Host>>> {
         public_url,
         documents: ClientDocuments::default(),
         registrations: Limiter::new(REGISTRATIONS_PER_SECOND),
+        all_registrations: Limiter::new(ALL_REGISTRATIONS_PER_SECOND),
         turns: Semaphore::new(TURNS),
     };
     let router = Router::new()

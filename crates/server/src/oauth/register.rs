@@ -4,18 +4,17 @@ use std::time::Instant;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use butler_host::access::token_name;
 use butler_host::oauth;
 use serde::Deserialize;
 use serde_json::json;
-use uuid::Uuid;
 
 use super::OAuth;
 use super::error::OAuthError;
-use crate::http::{is_json, read_body_up_to, reject};
+use crate::http::{ClientConnection, client_network, is_json, read_body_up_to, reject};
 
 /// Clients have one to three.
 const MAX_REDIRECT_URIS: usize = 20;
@@ -29,8 +28,17 @@ struct Registration {
     redirect_uris: Vec<String>,
 }
 
-pub async fn register(State(oauth): State<OAuth>, headers: HeaderMap, body: Body) -> Response {
-    if let Err(wait) = oauth.registrations.take(Uuid::nil(), Instant::now()) {
+pub async fn register(
+    State(oauth): State<OAuth>,
+    ConnectInfo(client): ConnectInfo<ClientConnection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let now = Instant::now();
+    let network = client_network(client.network(), &headers, oauth.host.server().behind_proxy);
+    // One network first: what it is refused is left for the others.
+    let taken = oauth.registrations.take(network, now).and_then(|()| oauth.all_registrations.take((), now));
+    if let Err(wait) = taken {
         let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
         let hint = format!("wait {seconds} s");
         let mut response =

@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use butler_host::oauth::{self, ACCESS_LIFETIME, Issued, Outcome, Presented};
+use butler_host::oauth::{self, ACCESS_LIFETIME, ClientDocuments, Credential, Issued, Outcome, Presented};
 use serde_json::json;
 
 use super::error::OAuthError;
@@ -35,18 +35,29 @@ async fn issue(oauth: &OAuth, form: &Form) -> Result<Issued, OAuthError> {
     };
     let presented = Presented { client_id: needed("client_id")?, butler: butler.as_deref() };
     let _turn = oauth.turn().await;
-    let issued = match grant_type {
-        "authorization_code" => {
-            let (code, verifier) = (needed("code")?, needed("code_verifier")?);
-            oauth::exchange(&oauth.host, code, verifier, form.get("redirect_uri"), presented).await?
-        }
-        "refresh_token" => oauth::refresh(&oauth.host, needed("refresh_token")?, presented).await?,
+    let credential = match grant_type {
+        "authorization_code" => Credential::Code {
+            code: needed("code")?,
+            verifier: needed("code_verifier")?,
+            redirect_uri: form.get("redirect_uri"),
+        },
+        "refresh_token" => Credential::RefreshToken(needed("refresh_token")?),
         other => return Err(OAuthError::new("unsupported_grant_type", format!("{other:?} is not supported"))),
     };
-    issued.map_err(|outcome| match outcome {
-        Outcome::OtherResource => OAuthError::new("invalid_target", "the grant is for another resource"),
-        refused => OAuthError::new("invalid_grant", reason(&refused)),
-    })
+    match oauth::issue(&oauth.host, credential, presented).await? {
+        Ok(issued) => Ok(issued),
+        Err(Outcome::OtherResource) => Err(OAuthError::new("invalid_target", "the grant is for another resource")),
+        Err(_) if !is_known(oauth, presented.client_id).await? => {
+            Err(OAuthError::new("invalid_client", "the client is not registered here; register it again")
+                .with_status(StatusCode::UNAUTHORIZED))
+        }
+        Err(refused) => Err(OAuthError::new("invalid_grant", reason(&refused))),
+    }
+}
+
+/// Whether a client is registered or described by a document. Hosted clients register again if they are told.
+async fn is_known(oauth: &OAuth, client_id: &str) -> Result<bool, OAuthError> {
+    Ok(ClientDocuments::is_address(client_id) || oauth::client(&oauth.host, client_id).await?.is_some())
 }
 
 fn not_here(resource: &str) -> OAuthError {

@@ -1,10 +1,13 @@
 //! One-time links, and the browser session that each one opens.
 
+use butler_domain::event::{EventType, Origin};
 use butler_domain::{TenantId, Timestamp};
+use serde_json::json;
 use uuid::Uuid;
 
+use crate::events::{self, NewEvent};
 use crate::tokens::TokenHash;
-use crate::{Session, StoreError};
+use crate::{Session, StoreError, WriteContext};
 
 /// A new login replaces the oldest ones beyond this many.
 const MAX_LOGINS: i64 = 100;
@@ -62,25 +65,35 @@ pub async fn create_login(session: &mut Session, login: &NewLogin) -> Result<(),
 /// Uses a link. Returns false if it is unknown, was used already or has expired.
 pub async fn open_session(
     session: &mut Session,
+    origin: &Origin,
     link: &TokenHash,
     cookie: &TokenHash,
     now: Timestamp,
     expires_at: Timestamp,
 ) -> Result<bool, StoreError> {
-    let used = session
+    let mut tx = session.begin().await?;
+    let used = tx
         .run(|pg| {
             sqlx::query!(
                 "UPDATE oauth_logins SET session_hash = $2, session_expires_at = $4
-                 WHERE link_hash = $1 AND session_hash IS NULL AND link_expires_at > $3",
+                 WHERE link_hash = $1 AND session_hash IS NULL AND link_expires_at > $3
+                 RETURNING id, tenant_id, butler, rights",
                 &link[..],
                 &cookie[..],
                 now,
                 expires_at
             )
-            .execute(pg)
+            .fetch_optional(pg)
         })
         .await?;
-    Ok(used.rows_affected() == 1)
+    let Some(login) = used else { return Ok(false) };
+    let tenant = tenant(login.id, login.tenant_id)?;
+    let payload =
+        json!({"login_id": login.id, "butler": login.butler, "rights": login.rights, "expires_at": expires_at});
+    let event = NewEvent { event_type: EventType::LoginOpened, about: None, payload };
+    events::record(WriteContext { session: &mut tx, tenant: &tenant, now, origin }, &[event]).await?;
+    tx.commit().await?;
+    Ok(true)
 }
 
 /// Who a session's cookie stands for; `None` if it is unknown or has expired.
@@ -101,13 +114,17 @@ pub async fn login_by_session(
         })
         .await?;
     row.map(|row| {
-        let tenant = TenantId::new(row.tenant_id).map_err(|error| StoreError::BadData {
-            table: "oauth_logins",
-            column: "tenant_id",
-            id: row.id.to_string(),
-            reason: error.to_string(),
-        })?;
+        let tenant = tenant(row.id, row.tenant_id)?;
         Ok(Login { id: row.id, tenant, butler: row.butler, rights: row.rights })
     })
     .transpose()
+}
+
+fn tenant(id: Uuid, text: String) -> Result<TenantId, StoreError> {
+    TenantId::new(text).map_err(|error| StoreError::BadData {
+        table: "oauth_logins",
+        column: "tenant_id",
+        id: id.to_string(),
+        reason: error.to_string(),
+    })
 }

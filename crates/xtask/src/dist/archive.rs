@@ -24,6 +24,10 @@ impl Stage {
         Ok(Self(dir))
     }
 
+    pub fn dir(&self) -> &Path {
+        &self.0
+    }
+
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> anyhow::Result<()> {
         self.put(name, content, 0o644)
     }

@@ -38,7 +38,7 @@ pub fn build(platform: &Platform) -> anyhow::Result<PathBuf> {
 
 /// Installs cargo-zigbuild and zig into an environment below target, once.
 fn tools() -> anyhow::Result<PathBuf> {
-    let dir = target_dir().join("dist-tools");
+    let dir = target_dir().join(format!("dist-tools-{}", TOOLS.join("-").replace("==", "-")));
     let bin = dir.join("bin");
     if !bin.join("cargo-zigbuild").is_file() {
         step("tools: environment", Command::new("python3").args(["-m", "venv"]).arg(&dir))?;

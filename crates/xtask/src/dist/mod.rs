@@ -101,10 +101,10 @@ fn documents(program: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         anyhow::ensure!(output.status.success(), "`butler completions {shell}` failed");
         documents.push((format!("completions/{file}"), output.stdout));
     }
-    let pages = target_dir().join("dist-stage/man");
-    let status = Command::new(program).arg("man").arg("--dir").arg(&pages).status()?;
+    let pages = Stage::new("man")?;
+    let status = Command::new(program).arg("man").arg("--dir").arg(pages.dir()).status()?;
     anyhow::ensure!(status.success(), "`butler man` failed");
-    for page in fs::read_dir(&pages)?.flatten() {
+    for page in fs::read_dir(pages.dir())?.flatten() {
         documents.push((format!("man/{}", page.file_name().display()), fs::read(page.path())?));
     }
     Ok(documents)

@@ -7,7 +7,7 @@ use crate::access::PING;
 use crate::program::{MCP_HEADERS, Mcp, request};
 
 #[test]
-fn codes_and_refresh_tokens_that_are_used_again_revoke_the_grant() {
+fn a_code_that_is_used_again_revokes_the_grant_and_a_stolen_one_is_of_no_use() {
     let dir = tempfile::tempdir().unwrap();
     let on = Login::start(dir.path());
     let (client, cookie) = (on.client(), on.sign_in(&[]));
@@ -21,14 +21,6 @@ fn codes_and_refresh_tokens_that_are_used_again_revoke_the_grant() {
     assert_eq!((again.status, text(&again.json()["error"])), (400, "invalid_grant"));
     assert!(!accepted(&tokens["access_token"]), "the grant is revoked");
     assert_eq!(on.refresh(&client, &tokens["refresh_token"]).json()["error"], "invalid_grant");
-
-    // A refresh token is used again: by the thief or by the client, nobody knows.
-    let tokens = on.exchange(&client, &on.code(&client, &cookie), &[]).json();
-    let renewed = on.refresh(&client, &tokens["refresh_token"]).json();
-    assert!(accepted(&renewed["access_token"]));
-    assert_eq!(on.refresh(&client, &tokens["refresh_token"]).json()["error"], "invalid_grant");
-    assert!(!accepted(&renewed["access_token"]));
-    assert_eq!(on.refresh(&client, &renewed["refresh_token"]).json()["error"], "invalid_grant");
 
     // The thief lacks the verifier, is another client, or names another resource. The code is spent.
     let other_client = on.client();
@@ -187,16 +179,6 @@ fn a_page_of_another_site_can_neither_consent_nor_frame_the_page() {
     let attributes = header(&set, "set-cookie").unwrap();
     assert!(attributes.contains("HttpOnly") && attributes.contains("SameSite=Lax"), "{attributes}");
     assert_eq!(on.post("/oauth/login", &[("code", code)], &[]).status, 400);
-}
-
-#[test]
-fn a_flood_of_registrations_is_slowed_down() {
-    let dir = tempfile::tempdir().unwrap();
-    let on = Login::start(dir.path());
-    let statuses: Vec<u16> = (0..60).map(|_| on.register(&[CALLBACK]).status).collect();
-    let accepted = statuses.iter().filter(|status| **status == 201).count();
-    let slowed = statuses.iter().filter(|status| **status == 429).count();
-    assert!(accepted >= 10 && slowed > 0 && accepted + slowed == 60, "{statuses:?}");
 }
 
 #[test]

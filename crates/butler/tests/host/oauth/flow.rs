@@ -80,6 +80,9 @@ fn a_client_logs_in_stores_a_fact_refreshes_and_is_revoked() {
     assert_eq!((owner["data"].as_array().unwrap().len(), &owner["data"][0]["id"]), (1, &grant["id"]));
     let events = on.server.get_with("/api/timeline?tenant=ann", &on.server.secret()).text();
     assert!(events.contains("token:A client "), "the actor is the client: {events}");
+    for event in ["login_opened", "consent_granted", "token_created"] {
+        assert!(events.contains(event), "{event}: {events}");
+    }
 
     // A refresh gives new secrets; the old access token works a moment longer.
     let renewed = on.refresh(&client, &tokens["refresh_token"]).json();
@@ -145,6 +148,8 @@ fn the_person_can_deny_and_limits_what_can_be_allowed() {
         &[("Cookie", &cookie)],
     );
     assert_eq!(parameter(&denied, "error"), "access_denied");
+    let events = on.server.get_with("/api/timeline?type=consent_refused", &on.server.secret()).json();
+    assert_eq!(events["data"][0]["payload"]["client_name"], "A client", "{events}");
     // The form cannot add rights.
     let answer = on.allow(&address, &cookie);
     let tokens = on.exchange(&client, &parameter(&answer, "code"), &[]).json();

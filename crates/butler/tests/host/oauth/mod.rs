@@ -1,7 +1,10 @@
 //! OAuth as a client and a browser see it: the real program, over HTTP on loopback.
 
 mod attacks;
+mod connectors;
 mod flow;
+mod refresh;
+mod registration;
 mod sdks;
 
 use std::ffi::OsStr;
@@ -30,9 +33,14 @@ pub struct Login {
 impl Login {
     /// Starts a server with one butler.
     pub fn start(dir: &Path) -> Self {
+        Self::set(dir, "")
+    }
+
+    /// Starts a server with one butler and these further lines in `[server]`.
+    pub fn set(dir: &Path, lines: &str) -> Self {
         Self::configured(dir, "--config", |text| {
             let config = dir.join("butler.toml");
-            std::fs::write(&config, text).unwrap();
+            std::fs::write(&config, format!("{text}{lines}")).unwrap();
             config
         })
     }

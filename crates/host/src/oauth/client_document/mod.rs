@@ -3,28 +3,26 @@
 //! A stranger chooses the address, so the request must not reach this machine or its network: only host names whose
 //! addresses are all public, on port 443, without proxies and redirects. The connection uses the addresses that were checked.
 
+mod network;
+#[cfg(test)]
+mod over_tls;
+
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use butler_domain::Timestamp;
 use butler_store::oauth::Client;
-use futures::future::BoxFuture;
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Bytes;
 use hyper::header::{ACCEPT, USER_AGENT};
 use hyper::{Request, StatusCode};
-use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::Client as HttpClient;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::connect::dns::Name;
 use hyper_util::rt::TokioExecutor;
 use serde::Deserialize;
-use tower_service::Service;
 use url::{Host, Url};
 
+use self::network::Network;
 use super::check_redirect;
 use crate::access::token_name;
 use crate::outbound::causes;
@@ -47,23 +45,11 @@ pub struct DocumentError {
     problem: String,
 }
 
-type Lookup = Arc<dyn Fn(String) -> BoxFuture<'static, std::io::Result<Vec<IpAddr>>> + Send + Sync>;
-
 /// Fetches the documents and keeps them for a while.
+#[derive(Default)]
 pub struct ClientDocuments {
-    lookup: Lookup,
+    network: Network,
     kept: Mutex<HashMap<String, (Instant, Client)>>,
-}
-
-impl Default for ClientDocuments {
-    fn default() -> Self {
-        Self::resolving(Arc::new(|host| {
-            Box::pin(async move {
-                let found = tokio::net::lookup_host((host, 443)).await?;
-                Ok(found.map(|address| address.ip()).collect())
-            })
-        }))
-    }
 }
 
 #[derive(Deserialize)]
@@ -85,10 +71,6 @@ impl Document {
 }
 
 impl ClientDocuments {
-    fn resolving(lookup: Lookup) -> Self {
-        Self { lookup, kept: Mutex::default() }
-    }
-
     /// Whether a client id is the address of a document.
     pub fn is_address(client_id: &str) -> bool {
         client_id.starts_with("https://")
@@ -118,14 +100,10 @@ impl ClientDocuments {
     }
 
     async fn fetch(&self, url: &Url) -> Result<Bytes, String> {
-        let mut http = HttpConnector::new_with_resolver(PublicAddresses(Arc::clone(&self.lookup)));
-        http.enforce_http(false);
-        let connector = HttpsConnectorBuilder::new()
-            .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
-            .map_err(|error| format!("cannot be fetched, because this system has no root certificates: {error}"))?
-            .https_only()
-            .enable_http1()
-            .wrap_connector(http);
+        let connector = self
+            .network
+            .connector()
+            .map_err(|error| format!("cannot be fetched, because this system has no root certificates: {error}"))?;
         let client: HttpClient<_, Empty<Bytes>> = HttpClient::builder(TokioExecutor::new()).build(connector);
         let response =
             client.request(request(url)?).await.map_err(|error| format!("cannot be fetched: {}", causes(&error)))?;
@@ -177,100 +155,11 @@ fn read(client_id: &str, url: &Url, bytes: &[u8], now: Timestamp) -> Result<Clie
     Ok(Client { id: client_id.to_owned(), name, redirect_uris: document.redirect_uris, created_at: now })
 }
 
-/// Resolves a host name, unless one of its addresses is not public.
-#[derive(Clone)]
-struct PublicAddresses(Lookup);
-
-impl Service<Name> for PublicAddresses {
-    type Response = std::vec::IntoIter<SocketAddr>;
-    type Error = std::io::Error;
-    type Future = BoxFuture<'static, std::io::Result<Self::Response>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, name: Name) -> Self::Future {
-        let found = (self.0)(name.as_str().to_owned());
-        Box::pin(async move {
-            let found = found.await?;
-            if found.is_empty() || !found.iter().all(|ip| is_public(*ip)) {
-                return Err(std::io::Error::other("the host is not on the public internet"));
-            }
-            Ok(found.into_iter().map(|ip| SocketAddr::new(ip, 0)).collect::<Vec<_>>().into_iter())
-        })
-    }
-}
-
-/// Whether an address belongs to the public internet.
-fn is_public(ip: IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(ip) => {
-            let [a, b, c, _] = ip.octets();
-            let special = ip.is_private()
-                || ip.is_loopback()
-                || ip.is_link_local()
-                || ip.is_broadcast()
-                || ip.is_documentation()
-                || ip.is_multicast();
-            let reserved = a == 0
-                || a >= 240
-                || (a == 100 && (64..128).contains(&b))
-                || (a == 192 && b == 0 && c == 0)
-                || (a == 192 && b == 88 && c == 99)
-                || (a == 198 && (18..20).contains(&b));
-            !special && !reserved
-        }
-        IpAddr::V6(ip) => {
-            let [first, second, ..] = ip.segments();
-            let global = first & 0xe000 == 0x2000;
-            // Teredo, documentation and 6to4, which can contain an IPv4 address of any kind
-            let special = (first == 0x2001 && (second < 0x200 || second == 0xdb8)) || first == 0x2002;
-            global && !special
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
     use butler_domain::{Clock, SystemClock};
 
     use super::*;
-
-    #[test]
-    fn only_addresses_of_the_public_internet_are_public() {
-        for ip in ["1.1.1.1", "93.184.216.34", "2606:2800:220:1::1"] {
-            assert!(is_public(ip.parse().unwrap()), "{ip}");
-        }
-        for ip in [
-            "0.0.0.0",
-            "10.0.0.1",
-            "100.64.0.1",
-            "127.0.0.1",
-            "169.254.169.254",
-            "172.16.0.1",
-            "192.168.0.1",
-            "192.0.0.1",
-            "198.18.0.1",
-            "224.0.0.1",
-            "255.255.255.255",
-            "::",
-            "::1",
-            "::ffff:127.0.0.1",
-            "::ffff:10.0.0.1",
-            "fe80::1",
-            "fc00::1",
-            "64:ff9b::7f00:1",
-            "2002:7f00:1::",
-            "2001::1",
-            "2001:db8::1",
-            "ff02::1",
-        ] {
-            assert!(!is_public(ip.parse().unwrap()), "{ip}");
-        }
-    }
 
     #[test]
     fn an_address_has_a_host_name_a_path_and_nothing_else() {
@@ -290,28 +179,6 @@ mod tests {
         ] {
             assert!(check_address(address).is_err(), "{address}");
         }
-    }
-
-    /// Nothing is sent: the guard refuses before a connection is made.
-    #[tokio::test]
-    async fn a_name_that_leads_into_the_private_network_is_refused_before_a_connection() {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        for addresses in [vec!["127.0.0.1"], vec!["169.254.169.254"], vec!["1.1.1.1", "127.0.0.1"], vec!["::1"], vec![]]
-        {
-            let asked = Arc::new(AtomicUsize::new(0));
-            let (counter, ips) = (Arc::clone(&asked), addresses.clone());
-            let documents = ClientDocuments::resolving(Arc::new(move |host| {
-                assert_eq!(host, "client.example");
-                counter.fetch_add(1, Ordering::SeqCst);
-                let ips = ips.iter().map(|ip| ip.parse().unwrap()).collect();
-                Box::pin(async move { Ok(ips) })
-            }));
-            let error = documents.client("https://client.example/x", SystemClock.now()).await.unwrap_err();
-            assert!(error.to_string().contains("not on the public internet"), "{addresses:?}: {error}");
-            assert_eq!(asked.load(Ordering::SeqCst), 1, "the name is resolved once, so it cannot change afterwards");
-        }
-        let nobody = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;
-        assert!(nobody.is_err(), "no connection was made");
     }
 
     #[test]

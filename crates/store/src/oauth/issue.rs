@@ -1,0 +1,260 @@
+//! Exchanges codes and refresh tokens for the secrets of a grant.
+
+use butler_domain::Timestamp;
+use butler_domain::event::Origin;
+use uuid::Uuid;
+
+use super::grants::{Grant, list, tenant};
+use crate::tokens::{self, Creation, TokenHash, TokenRow};
+use crate::{Session, StoreError, Tx};
+
+/// Refresh tokens that are remembered for each grant, to notice when one is used again. At one an hour, 40 days.
+const MAX_REMEMBERED: i64 = 1_000;
+
+/// New secrets for a client.
+#[derive(Debug, Clone, Copy)]
+pub struct NewSecrets {
+    pub access_hash: TokenHash,
+    pub access_expires_at: Timestamp,
+    pub refresh_hash: TokenHash,
+    pub refresh_expires_at: Timestamp,
+}
+
+/// A client that presents a code.
+#[derive(Debug, Clone, Copy)]
+pub struct CodeUse<'a> {
+    pub code_hash: TokenHash,
+    pub client_id: &'a str,
+    /// If the client names it, it must be the one of the authorization request.
+    pub redirect_uri: Option<&'a str>,
+    /// The S256 challenge of the presented verifier.
+    pub challenge: &'a str,
+    /// If the client names a resource, its butler.
+    pub butler: Option<&'a str>,
+}
+
+/// A client that presents a refresh token.
+#[derive(Debug, Clone, Copy)]
+pub struct RefreshUse<'a> {
+    pub refresh_hash: TokenHash,
+    pub client_id: &'a str,
+    pub butler: Option<&'a str>,
+    /// Until when the access token before this one is accepted.
+    pub previous_until: Timestamp,
+    /// A refresh token that was replaced after this time is used twice at once, not again.
+    pub parallel_since: Timestamp,
+}
+
+/// What became of a code or a refresh token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Issued(Box<Grant>),
+    Unknown,
+    Expired,
+    Revoked,
+    /// Client, redirect URI or verifier are not those of the grant.
+    Mismatch,
+    /// The resource is not the one of the grant.
+    OtherResource,
+    /// It was used before, so the grant is now revoked.
+    UsedAgain,
+}
+
+/// Exchanges a code for an access token and a refresh token. A code works once, whatever the outcome.
+pub async fn exchange(
+    session: &mut Session,
+    origin: &Origin,
+    now: Timestamp,
+    presented: CodeUse<'_>,
+    secrets: NewSecrets,
+) -> Result<Outcome, StoreError> {
+    let mut tx = session.begin().await?;
+    tx.run(|pg| sqlx::query!("SELECT lock_tokens()").execute(pg)).await?;
+    let row = tx
+        .run(|pg| {
+            sqlx::query!(
+                "SELECT id, tenant_id, butler, rights, client_id, client_name, redirect_uri, created_at, code_challenge,
+                        code_expires_at, code_used_at
+                 FROM oauth_grants WHERE code_hash = $1",
+                &presented.code_hash[..]
+            )
+            .fetch_optional(pg)
+        })
+        .await?;
+    let Some(row) = row else { return Ok(Outcome::Unknown) };
+    if row.code_used_at.is_some() {
+        tokens::revoke_all(&mut tx, origin, now, &[row.id]).await?;
+        tx.commit().await?;
+        return Ok(Outcome::UsedAgain);
+    }
+    tx.run(|pg| sqlx::query!("UPDATE oauth_grants SET code_used_at = $2 WHERE id = $1", row.id, now).execute(pg))
+        .await?;
+    let refused = if row.code_expires_at <= now {
+        Some(Outcome::Expired)
+    } else if row.client_id != presented.client_id
+        || row.code_challenge != presented.challenge
+        || presented.redirect_uri.is_some_and(|uri| uri != row.redirect_uri)
+    {
+        Some(Outcome::Mismatch)
+    } else if presented.butler.is_some_and(|butler| butler != row.butler) {
+        Some(Outcome::OtherResource)
+    } else {
+        None
+    };
+    if let Some(refused) = refused {
+        tx.commit().await?;
+        return Ok(refused);
+    }
+    let grant = Grant {
+        id: row.id,
+        tenant: tenant(row.id, row.tenant_id)?,
+        butler: row.butler,
+        rights: row.rights,
+        client_id: row.client_id,
+        client_name: row.client_name,
+        redirect_uri: row.redirect_uri,
+        created_at: row.created_at,
+        expires_at: secrets.refresh_expires_at,
+        revoked_at: None,
+        last_used_at: None,
+    };
+    if tokens::create(&mut tx, origin, &access_token(&grant, now, secrets)).await? != Creation::Created {
+        // Two clients with one name and the same last digits of the id: this one logs in again.
+        return Ok(Outcome::Mismatch);
+    }
+    remember(&mut tx, &grant, now, secrets).await?;
+    tx.commit().await?;
+    Ok(Outcome::Issued(Box::new(grant)))
+}
+
+/// The token of a grant. Clients may share a name, and live tokens may not, so the end of the id follows.
+fn access_token(grant: &Grant, now: Timestamp, secrets: NewSecrets) -> TokenRow {
+    let id = grant.id.simple().to_string();
+    TokenRow {
+        id: grant.id,
+        tenant: grant.tenant.clone(),
+        butler: Some(grant.butler.clone()),
+        name: format!("{} {}", grant.client_name, &id[id.len() - 8..]),
+        hash: secrets.access_hash,
+        rights: grant.rights.clone(),
+        created_at: now,
+        expires_at: Some(secrets.access_expires_at),
+        revoked_at: None,
+        last_used_at: None,
+        parent: None,
+        rotation: None,
+    }
+}
+
+/// Stores a new refresh token.
+async fn remember(tx: &mut Tx<'_>, grant: &Grant, now: Timestamp, secrets: NewSecrets) -> Result<(), StoreError> {
+    tx.run(|pg| {
+        sqlx::query!("UPDATE oauth_grants SET expires_at = $2 WHERE id = $1", grant.id, secrets.refresh_expires_at)
+            .execute(pg)
+    })
+    .await?;
+    tx.run(|pg| {
+        sqlx::query!(
+            "DELETE FROM oauth_refresh_tokens WHERE token_hash IN (
+                 SELECT token_hash FROM oauth_refresh_tokens WHERE grant_id = $1 ORDER BY created_at DESC OFFSET $2)",
+            grant.id,
+            MAX_REMEMBERED - 1
+        )
+        .execute(pg)
+    })
+    .await?;
+    tx.run(|pg| {
+        sqlx::query!(
+            "INSERT INTO oauth_refresh_tokens (token_hash, tenant_id, grant_id, created_at) VALUES ($1, $2, $3, $4)",
+            &secrets.refresh_hash[..],
+            grant.tenant.as_str(),
+            grant.id,
+            now
+        )
+        .execute(pg)
+    })
+    .await?;
+    Ok(())
+}
+
+/// Marks the refresh tokens that the grant had so far as replaced.
+async fn replace(tx: &mut Tx<'_>, grant: Uuid, now: Timestamp) -> Result<(), StoreError> {
+    tx.run(|pg| {
+        sqlx::query!(
+            "UPDATE oauth_refresh_tokens SET replaced_at = $2 WHERE grant_id = $1 AND replaced_at IS NULL",
+            grant,
+            now
+        )
+        .execute(pg)
+    })
+    .await?;
+    Ok(())
+}
+
+/// Exchanges a refresh token for new secrets. One that was replaced a while ago revokes the grant: two parties have it. One
+/// that was replaced a moment ago is a client that refreshes twice at once. It gets secrets of its own, and those that the
+/// other request got keep working.
+pub async fn refresh(
+    session: &mut Session,
+    origin: &Origin,
+    now: Timestamp,
+    presented: RefreshUse<'_>,
+    secrets: NewSecrets,
+) -> Result<Outcome, StoreError> {
+    let mut tx = session.begin().await?;
+    tx.run(|pg| sqlx::query!("SELECT lock_tokens()").execute(pg)).await?;
+    let found = tx
+        .run(|pg| {
+            sqlx::query!(
+                "SELECT grant_id, replaced_at FROM oauth_refresh_tokens WHERE token_hash = $1",
+                &presented.refresh_hash[..]
+            )
+            .fetch_optional(pg)
+        })
+        .await?;
+    let Some(found) = found else { return Ok(Outcome::Unknown) };
+    let Some(grant) = list(&mut tx).await?.into_iter().find(|grant| grant.id == found.grant_id) else {
+        return Ok(Outcome::Unknown);
+    };
+    if grant.client_id != presented.client_id {
+        return Ok(Outcome::Mismatch);
+    }
+    if found.replaced_at.is_some_and(|at| at <= presented.parallel_since) {
+        tokens::revoke_all(&mut tx, origin, now, &[grant.id]).await?;
+        tx.commit().await?;
+        return Ok(Outcome::UsedAgain);
+    }
+    match grant.state(now) {
+        "revoked" => return Ok(Outcome::Revoked),
+        "expired" => return Ok(Outcome::Expired),
+        _ => {}
+    }
+    if presented.butler.is_some_and(|butler| butler != grant.butler) {
+        return Ok(Outcome::OtherResource);
+    }
+    let Some(token) = tokens::list(&mut tx).await?.into_iter().find(|token| token.id == grant.id) else {
+        return Ok(Outcome::Unknown);
+    };
+    let parallel = found.replaced_at.is_some();
+    // The replaced access token must not work longer than it would have.
+    let previous_until = match token.expires_at {
+        Some(end) if parallel => end,
+        Some(end) => end.min(presented.previous_until),
+        None => presented.previous_until,
+    };
+    // An access token has usually expired by now, and an expired token is not rotated.
+    tx.run(|pg| {
+        sqlx::query!("UPDATE tokens SET expires_at = $2 WHERE id = $1", grant.id, secrets.access_expires_at).execute(pg)
+    })
+    .await?;
+    let rotated = tokens::rotate(&mut tx, origin, now, grant.id, &secrets.access_hash, previous_until).await?;
+    if rotated != Some(true) {
+        return Ok(Outcome::Revoked);
+    }
+    if !parallel {
+        replace(&mut tx, grant.id, now).await?;
+    }
+    remember(&mut tx, &grant, now, secrets).await?;
+    tx.commit().await?;
+    Ok(Outcome::Issued(Box::new(Grant { expires_at: secrets.refresh_expires_at, ..grant })))
+}
