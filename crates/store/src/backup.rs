@@ -18,7 +18,7 @@ pub struct Contents {
 }
 
 /// Every table of a butler's schema.
-const TABLES: [&str; 29] = [
+const TABLES: [&str; 30] = [
     "butler_clock",
     "butler_functions",
     "butler_migrations",

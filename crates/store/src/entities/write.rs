@@ -197,7 +197,7 @@ async fn link_freed_names(write: WriteContext<'_>, names: &[String]) -> Result<(
     session
         .run(|pg| {
             sqlx::query!(
-                "SELECT link_freed_names($1, $2, $3, $4, $5)",
+                "SELECT FROM link_freed_names($1, $2, $3, $4, $5)",
                 tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),

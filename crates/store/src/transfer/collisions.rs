@@ -66,7 +66,7 @@ pub(super) async fn resolve(
     session
         .run(|pg| {
             sqlx::query!(
-                "SELECT supersede_fact($1, 'import', NULL, $2, gen_random_uuid(), $3, $4)",
+                "SELECT FROM supersede_fact($1, 'import', NULL, $2, gen_random_uuid(), $3, $4)",
                 tenant.as_str(),
                 now,
                 winner,
