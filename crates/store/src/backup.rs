@@ -16,7 +16,7 @@ pub struct Contents {
 }
 
 /// What a whole home consists of.
-const TABLES: [&str; 29] = [
+const TABLES: [&str; 30] = [
     "butler_clock",
     "butler_functions",
     "butler_migrations",

@@ -2,6 +2,7 @@ use butler_domain::MemoryType;
 use butler_store::browse::{episodes, events, links};
 use uuid::Uuid;
 
+use super::best::Narrowing;
 use super::{Browse, EpisodeFilter, EpisodeItem, EpisodeSort, EventItem, LinkItem, Listed, MOST_BEST, Page};
 use crate::MemoryError;
 
