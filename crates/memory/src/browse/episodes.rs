@@ -3,6 +3,7 @@ use butler_domain::times::Asked;
 use butler_store::browse::{episodes, events, links};
 use uuid::Uuid;
 
+use super::best::Narrowing;
 use super::{Browse, EpisodeFilter, EpisodeItem, EpisodeSort, EventItem, LinkItem, Listed, MOST_BEST, Page};
 use crate::MemoryError;
 

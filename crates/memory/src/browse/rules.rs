@@ -3,6 +3,7 @@ use butler_domain::times::Asked;
 use butler_store::browse::{events, links, rules};
 use uuid::Uuid;
 
+use super::best::{Narrowing, only};
 use super::{Application, Browse, EventItem, LinkItem, Listed, MOST_BEST, Page, RuleFilter, RuleItem, RuleSort};
 use crate::MemoryError;
 
