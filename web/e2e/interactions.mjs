@@ -1,5 +1,5 @@
-// Measures how long interactions take on the demo: BUTLER_BIN=… npm run interactions. The browser reports the time from a
-// key or a click to the next frame.
+// Measures how long interactions take on the demo: BUTLER_BIN=… npm run interactions. The browser reports the time
+// from a key or a click to the next frame.
 import { go, launch, Server, visit } from './browser.mjs'
 
 const server = await Server.start()

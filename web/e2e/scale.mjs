@@ -1,5 +1,5 @@
-// Measures the dashboard with many butlers and many facts: BUTLER_BIN=… npm run scale. It takes minutes and is not part of
-// the tests. Needs psql.
+// Measures the dashboard with many butlers and many facts: BUTLER_BIN=… npm run scale. It takes minutes and is not part
+// of the tests. Needs psql.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { launch, Server, settled, visit } from './browser.mjs'
@@ -29,10 +29,12 @@ async function fill(server) {
       FROM generate_series(0, 999) n;
     INSERT INTO facts (subject, predicate, content, embedding, search_vector, embedding_version_id, last_confirmed_at,
                        created_at, tags)
-      SELECT 'Person ' || (n % 5000), 'note ' || n, w || ' number ' || n || ' beside the ' || (${words})[1 + n / 10 % 10],
+      SELECT 'Person ' || (n % 5000), 'note ' || n,
+             w || ' number ' || n || ' beside the ' || (${words})[1 + n / 10 % 10],
              (SELECT v FROM vectors WHERE vectors.n = s.n % 1000),
              to_tsvector('english', 'Person ' || (n % 5000) || ' ' || w || ' number ' || n),
-             (SELECT id FROM embedding_versions LIMIT 1), now() - n * interval '1 minute', now() - n * interval '1 minute',
+             (SELECT id FROM embedding_versions LIMIT 1), now() - n * interval '1 minute',
+             now() - n * interval '1 minute',
              jsonb_build_array(w)
       FROM (SELECT n, (${words})[1 + n % 10] AS w FROM generate_series(1, ${FACTS}) n) s;
     ANALYZE facts`

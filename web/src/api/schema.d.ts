@@ -966,6 +966,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/proposals/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject a proposal for good: it is not proposed again; an episode is forgotten. */
+        post: operations["undoDecision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/duplicates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List facts and rules that wait for approval, and episodes that look like instructions, oldest first. */
+        get: operations["listDuplicates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/entities/{id}/apart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Merge this entity into another. With preview=true, only report what the merge would change. */
+        post: operations["keepApart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3689,6 +3740,24 @@ export interface components {
              */
             to: string | null;
         };
+        PairedEntity: {
+            id: string;
+            canonical_name: string;
+            entity_type: components["schemas"]["EntityType"];
+            aliases: string[];
+            facts: number;
+        };
+        DuplicatePairAt: {
+            home: string;
+            a: components["schemas"]["PairedEntity"];
+            b: components["schemas"]["PairedEntity"];
+            similarity: number;
+        };
+        /** @description A response with one page of a list. */
+        DuplicatePairAtList: {
+            data: components["schemas"]["DuplicatePairAt"][];
+            meta: components["schemas"]["PageMeta"];
+        };
     };
     responses: never;
     parameters: never;
@@ -3866,6 +3935,9 @@ export type Why = components['schemas']['Why'];
 export type WhyNotAt = components['schemas']['WhyNotAt'];
 export type WhyNotAtAnswer = components['schemas']['WhyNotAtAnswer'];
 export type Window = components['schemas']['Window'];
+export type PairedEntity = components['schemas']['PairedEntity'];
+export type DuplicatePairAt = components['schemas']['DuplicatePairAt'];
+export type DuplicatePairAtList = components['schemas']['DuplicatePairAtList'];
 export type $defs = Record<string, never>;
 export interface operations {
     listBackups: {
@@ -5656,6 +5728,7 @@ export interface operations {
                 weights?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
+                as_token?: string;
             };
             header?: never;
             path?: never;
@@ -6242,6 +6315,7 @@ export interface operations {
                 valid_at?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
+                as_token?: string;
             };
             header?: never;
             path?: never;
@@ -6523,6 +6597,127 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CreatedTokenAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    undoDecision: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecidedAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listDuplicates: {
+        parameters: {
+            query?: {
+                /** @description Only proposals in this butler's database. */
+                butler?: string;
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
+                cursor?: string;
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
+                limit?: number;
+                /** @description Number of items to skip. */
+                offset?: number;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicatePairAtList"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    keepApart: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database holds both entities. Default: search all butlers. */
+                butler?: string;
+                /** @description Only report what the merge would change. Default: false. */
+                preview?: boolean;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    other_entity_id: string;
+                    apart?: boolean | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergePreviewAtAnswer"];
                 };
             };
             /** @description The error, with a hint what to do about it. */

@@ -4,6 +4,7 @@ import { Command } from 'cmdk'
 import { useDeferredValue, useState } from 'react'
 import { asApiError } from '../api/error'
 import { useGet } from '../api/hooks'
+import { useOverviewButler } from '../api/overview-butler'
 import { cx } from '../lib/cx'
 import { capitalized, maturityLabel, statusLabel } from '../lib/labels'
 import { fixed } from '../lib/number'
@@ -29,10 +30,12 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
   const [text, setText] = useState('')
   const query = useDeferredValue(text.trim())
   const navigate = useNavigate()
+  // of many butlers the chosen one: to ask all of them takes longer than a person waits
+  const { ready, butler } = useOverviewButler()
   const results = useGet(
     '/api/memory/search',
-    { query: { q: query } },
-    { enabled: query.length > 0, keepPrevious: true },
+    { query: { q: query, butler } },
+    { enabled: ready && query.length > 0, keepPrevious: true },
   )
   const hits = query.length > 0 ? (results.data?.data ?? []) : []
   const butlers = useGet('/api/butlers')
@@ -129,7 +132,7 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
                 </p>
               )}
               {hits.length > 0 && (
-                <Command.Group heading="Memory">
+                <Command.Group heading={butler ? `Memory of ${butler}` : 'Memory'}>
                   {hits.map((hit) => (
                     <Command.Item
                       key={`${hit.kind}${hit.id}`}
