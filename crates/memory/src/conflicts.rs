@@ -195,7 +195,7 @@ impl Memory {
         Ok(Some(fact))
     }
 
-    /// Compares recently stored facts with all others of their tenant.
+    /// Compares the facts stored lately with all others of their tenant.
     pub async fn find_conflicts(&self, tenant: Option<&TenantId>) -> Result<ConflictsReport, MemoryError> {
         let mut report = ConflictsReport::default();
         if !self.config().conflicts.enabled {

@@ -111,7 +111,6 @@ impl Memory {
         place_reached(hits, reached, needs_relation, now, |hit| hit.compose_score(&weights, now));
     }
 
-    /// The configured weights of a recall's score.
     pub fn weights(&self) -> ScoreWeights {
         self.config().retrieval.score_weights
     }

@@ -66,7 +66,7 @@ impl Memory {
             Some(true) => Ok(Some(Restored { id, retracted_id: None, changed: true })),
             Some(false) => Err(MemoryError::InvalidState {
                 message: format!(
-                    "the last change of {memory_type} {id} is not a confirmation or mark, so it cannot be undone this way"
+                    "the last change of {memory_type} {id} is no confirmation or mark, so it is not undone"
                 ),
                 hint: "restore undoes forgetting and editing".to_owned(),
             }),

@@ -162,7 +162,7 @@ impl Memory {
         Ok(self.search(call, &input).await?.results)
     }
 
-    /// The period that the query's words name, unless the caller gives one.
+    /// The time that the query names, unless the caller asks for one.
     pub(crate) fn time_words(&self, call: &Call, input: &SearchInput) -> TimeWords {
         if !input.asked.is_empty() || input.query.is_empty() {
             return TimeWords::default();

@@ -103,8 +103,8 @@ pub async fn contents(session: &mut Session) -> Result<Contents, StoreError> {
     Ok(Contents { migrations, rows: rows.into_iter().map(|row| (row.of, row.rows)).collect() })
 }
 
-/// Records in the audit stream of each tenant, and always of the default tenant, that a backup replaced its memory.
-/// Needs the owner's session.
+/// Records in each tenant's audit stream that its memory was replaced by a backup; in the default tenant's in any case. On an
+/// owner's session.
 pub async fn record_restore(
     session: &mut Session,
     origin: &Origin,

@@ -115,7 +115,7 @@ pub async fn exists(session: &mut Session, tenant: &TenantId, id: Uuid) -> Resul
         .await
 }
 
-/// The subject, predicate and content of a proposal, as they are embedded. A rule has content only.
+/// The subject, predicate and content of a proposal, of which an embedding is made; a rule has content only.
 pub async fn text(
     session: &mut Session,
     tenant: &TenantId,

@@ -13,7 +13,7 @@ use crate::{Call, MemoryError};
 /// The maximum number of matches in the order `best`. Nobody reads further, and the other orders list every match of
 /// the words.
 pub const MOST_BEST: usize = 200;
-/// The minimum cosine similarity of a memory that lacks words of the query. Unrelated texts rarely reach 0.3.
+/// A memory that lacks words of the query is related to it from this cosine similarity on. Unrelated texts rarely reach 0.3.
 const RELATED: f64 = 0.4;
 
 /// Matches with their scores, best first.

@@ -31,7 +31,7 @@ impl TimeWords {
         Self { understood, bounds }
     }
 
-    /// The period in the form that the database reads.
+    /// What the database is asked for.
     pub fn asked(&self) -> Option<AskedTime> {
         let (first, last) = self.bounds?;
         Some(AskedTime { first: Some(first), last: Some(last), as_of: None, since: None, until: None })

@@ -94,7 +94,7 @@ pub struct FactFilter {
 }
 
 impl FactFilter {
-    /// Whether search can find facts in this state. It finds active facts only.
+    /// Whether a search finds the facts of this state: it finds active ones only.
     pub fn is_searchable(&self) -> bool {
         matches!(self.state, FactFilterState::Active | FactFilterState::Fading)
     }
@@ -171,7 +171,7 @@ pub async fn ids(
     Ok((found.ids, found.total))
 }
 
-/// The facts that were true at a time, newest first: those of an entity, of these scopes, or all.
+/// The facts that fit a time, newest first: of an entity, of these scopes, or all.
 pub async fn held(
     session: &mut Session,
     tenant: &TenantId,
@@ -205,7 +205,7 @@ pub async fn held(
     Ok(Listed { rows: by_ids(session, tenant, &ids, Some(LISTED_CHARS), now).await?, total })
 }
 
-/// The whole fact; `None` if this tenant has no such fact.
+/// The whole fact; `None`: this tenant has no such fact.
 pub async fn one(
     session: &mut Session,
     tenant: &TenantId,
@@ -215,7 +215,7 @@ pub async fn one(
     Ok(by_ids(session, tenant, &[id], None, now).await?.pop())
 }
 
-/// The facts in the order of the ids.
+/// In the order of the ids.
 async fn by_ids(
     session: &mut Session,
     tenant: &TenantId,

@@ -79,7 +79,7 @@ pub struct RuleFilter {
 }
 
 impl RuleFilter {
-    /// Whether search can find rules in this state. It finds remembered rules only.
+    /// Whether a search finds the rules of this state: it finds remembered ones only.
     pub fn is_searchable(&self) -> bool {
         matches!(self.state, RuleFilterState::Remembered | RuleFilterState::Fading)
     }

@@ -21,7 +21,7 @@ const MAX_FACTS: i64 = 200;
 pub struct EntityDetail {
     #[serde(flatten)]
     pub entity: EntityView,
-    /// Active facts, or those of the requested time, grouped by predicate; at most 200.
+    /// Active facts, or those of the time asked for, grouped by predicate; at most 200.
     pub predicates: Vec<PredicateFacts>,
     /// Number of active facts, including those that `predicates` leaves out.
     pub facts_total: i64,
