@@ -14,7 +14,7 @@ use chrono::TimeDelta;
 pub use butler_store::oauth::{Client, Grant, Login, NewGrant, Outcome};
 pub use client_document::{ClientDocuments, DocumentError};
 pub use issue::{Issued, Presented, all_grants, allow, challenge_of, exchange, list_grants, new_code, refresh, revoke};
-pub use redirect::{check_redirect, origin, redirect_matches};
+pub use redirect::{check_redirect, is_loopback, origin, redirect_matches};
 pub use sign_in::{client, login, login_link, open_session, register};
 
 use crate::access::hash_token;
@@ -22,13 +22,13 @@ use crate::butler::Butler;
 use crate::error::HostError;
 use crate::host::Host;
 
-/// How long a stolen access token is of use. Clients refresh it by themselves.
+/// A stolen access token is of use this long. Clients refresh it by themselves.
 pub const ACCESS_LIFETIME: TimeDelta = TimeDelta::hours(1);
-/// A client that was unused for this long needs the person's consent again.
+/// A client that was not used this long has to be allowed again.
 const REFRESH_LIFETIME: TimeDelta = TimeDelta::days(30);
 /// The client exchanges the code at once.
 const CODE_LIFETIME: TimeDelta = TimeDelta::seconds(60);
-/// Requests that are in flight while a client refreshes still carry the old access token.
+/// Requests that are under way while a client refreshes still carry the old access token.
 const REFRESH_GRACE: TimeDelta = TimeDelta::seconds(60);
 /// Time to carry the link from a terminal to a browser.
 const LINK_LIFETIME: TimeDelta = TimeDelta::minutes(10);
