@@ -160,7 +160,7 @@ impl ConnectionLimit {
         Ok(Some(ListenerSlot { _permit: self.permit(timeout).await?, _place: place }))
     }
 
-    /// Whether to close a returned connection because another butler waits for one. Each waiter claim_returned one connection.
+    /// Whether to close a returned connection because another butler waits for one. Each waiter claims one connection.
     pub fn claim_returned(&self) -> bool {
         self.unserved.load(Ordering::Relaxed) > 0
             && self
