@@ -21,7 +21,7 @@ use std::sync::{Arc, PoisonError};
 
 use butler_domain::secrets::Redactor;
 use butler_domain::{Clock, SystemClock};
-use butler_embed::{Engine, EngineOptions};
+use butler_embed::{Embedder, Engine, EngineOptions};
 use butler_store::Connections;
 use tokio::sync::{Mutex, Notify, RwLock, watch};
 use tokio_util::sync::CancellationToken;

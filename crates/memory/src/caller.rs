@@ -23,6 +23,11 @@ pub enum CallerTenant {
 }
 
 impl Caller {
+    /// Whether a person stands behind the caller: at the command line, or with a token, whose rights decide.
+    pub fn is_person(&self) -> bool {
+        self.source == Source::Person || matches!(self.tenant, CallerTenant::Token(_))
+    }
+
     /// A caller without a token, on this machine.
     pub fn trusted() -> Self {
         Self { tenant: CallerTenant::Trusted, actor: None, source: Source::Agent }

@@ -41,6 +41,8 @@ pub(crate) trait ToolDefinition: Send + Sync + 'static {
     /// If not empty: any other value of the argument `action` needs [`Self::CHANGING_RIGHT`].
     const READING_ACTIONS: &'static [&'static str] = &[];
     const CHANGING_RIGHT: Right = Right::Admin;
+    /// Whether the other actions are for persons only: for a token with the right, and never for a caller without a token.
+    const ONLY_PERSONS_CHANGE: bool = false;
     /// Whether the profile `core` offers the tool: it is one of the few that an agent needs in every session.
     const CORE: bool = false;
     /// Whether a call embeds text. A command that runs the tool in its own process then loads the model first.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
 use anyhow::ensure;
+use butler_domain::event::Origin;
 use butler_domain::text::fact_text;
 use butler_domain::{TenantId, Timestamp};
 use butler_memory::Memory;
@@ -207,7 +208,8 @@ async fn import(memory: &Memory, tenant: &TenantId, memories: &Memories) -> anyh
             eprintln!("  stored {read} of {total} in {tenant}");
         }
     };
-    let options = ImportOptions { tenant: tenant.clone(), dry_run: false, partial: false };
+    let options =
+        ImportOptions { tenant: tenant.clone(), dry_run: false, partial: false, origin: Origin::default() };
     let report = memory.import(&mut lines, &options, &progress).await?;
     ensure!(report.committed, "cannot store {tenant}: {:?}", report.problems);
     Ok(())

@@ -35,7 +35,7 @@ fn a_running_server_shows_the_demo_immediately_and_drops_it_after_removal() {
     for status in ["consolidated", "unconsolidated", "failed", "dead_letter"] {
         assert!(stats["episodes"][status].as_i64().unwrap() > 0, "no episode is {status}: {stats}");
     }
-    let proposals = mcp.call("memory_proposals", json!({}));
+    let proposals = mcp.call("memory_review", json!({}));
     assert_eq!(proposals["total"], 2, "a fact from a web page, and a page that gives orders: {proposals}");
     let conflicts = mcp.call("memory_conflicts", json!({}));
     assert!(conflicts["total"].as_i64().unwrap() >= 1, "{conflicts}");

@@ -62,6 +62,11 @@ impl Host {
 /// A tool error, not a protocol error: a model reads it and tells the user.
 fn check_right(rights: Rights, call: &ToolCall) -> Result<(), ToolError> {
     let needed = call.right();
+    if call.lacks_person() {
+        let hint = "use the dashboard, `butler review`, or a token with the right `admin`".to_owned();
+        let message = "only a person decides this, and a caller without a token may be an agent";
+        return Err(ToolError { hint: Some(hint), ..ToolError::new(ErrorCode::Forbidden, message) });
+    }
     if rights.include(needed) {
         return Ok(());
     }

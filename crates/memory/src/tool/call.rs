@@ -80,14 +80,24 @@ impl ToolCall {
         Ok(tenant)
     }
 
+    /// Whether this call is a decision for persons, and the caller may be an agent: it has no token.
+    pub fn lacks_person(&self) -> bool {
+        self.spec.only_persons_change && self.changes() && !self.caller.is_person()
+    }
+
     /// The right that the caller's token needs for this call.
     pub fn right(&self) -> Right {
+        if self.changes() { self.spec.changing_right } else { self.spec.right }
+    }
+
+    /// Whether the argument `action` is one that needs the higher right.
+    fn changes(&self) -> bool {
         // Spellings of a name are accepted, so all but an exact match needs the higher right.
         let reads = self
             .arguments
             .get("action")
             .is_none_or(|action| self.spec.reading_actions.contains(&action.as_str().unwrap_or_default()));
-        if self.spec.reading_actions.is_empty() || reads { self.spec.right } else { self.spec.changing_right }
+        !self.spec.reading_actions.is_empty() && !reads
     }
 
     /// Whether the call is safe to retry when its outcome is unknown.

@@ -18,6 +18,8 @@ pub struct ToolSpec {
     /// If not empty: any other value of the argument `action` needs `changing_right`.
     pub reading_actions: &'static [&'static str],
     pub changing_right: Right,
+    /// Whether only persons may use the actions that need `changing_right`.
+    pub only_persons_change: bool,
     /// Whether the profile `core` offers the tool.
     pub core: bool,
     /// Whether a call embeds text, which needs the model.
@@ -39,6 +41,7 @@ impl ToolSpec {
             right: T::RIGHT,
             reading_actions: T::READING_ACTIONS,
             changing_right: T::CHANGING_RIGHT,
+            only_persons_change: T::ONLY_PERSONS_CHANGE,
             core: T::CORE,
             embeds: T::EMBEDS,
             takes_idempotency_key: fields::of::<T::Input>().contains(&super::call::IDEMPOTENCY_KEY),

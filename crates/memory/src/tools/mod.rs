@@ -47,7 +47,7 @@ tools! {
     entity_forget::EntityForget,
     entity_neighbors::EntityNeighbors,
     memory_predicates::MemoryPredicates,
-    memory_proposals::MemoryProposals,
+    memory_review::MemoryReview,
     memory_run_consolidation::MemoryRunConsolidation,
     memory_run_episode_cleanup::MemoryRunEpisodeCleanup,
 }

@@ -133,7 +133,7 @@ const INPUT_BYTES: u64 = 4 * 1024 * 1024;
 /// Runs a hook. It never fails; problems go to stderr.
 pub async fn run(args: Args, settings: &Settings) {
     // `butler run` gets the context and stores the episode itself, and sessions about the memory are not remembered.
-    let about_memory = env::var(env::TRIGGER_SOURCE).is_some_and(|source| is_internal(&source));
+    let about_memory = env::var(env::TRIGGER_SOURCE).is_some_and(|source| source.to_str().is_some_and(is_internal));
     if about_memory || env::var(env::SESSION_ID).is_some() {
         return print(&json!({}));
     }
