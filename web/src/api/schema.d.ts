@@ -331,6 +331,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/duplicates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List pairs of entities of the same type whose names are alike, most alike first, without those kept apart. */
+        get: operations["listDuplicates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memory/entities": {
         parameters: {
             query?: never;
@@ -360,6 +377,23 @@ export interface paths {
         /** Change an entity's name, type, aliases or metadata. */
         put: operations["editEntity"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/entities/{id}/apart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Record that two entities are different, so that they are not listed as duplicates. */
+        post: operations["keepApart"];
         delete?: never;
         options?: never;
         head?: never;
@@ -547,7 +581,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Undo the last confirmation of a fact. An error if anything else happened to it since. */
+        /** Undo a confirmation of a fact. An error if anything else happened to it since. */
         post: operations["undoFactFeedback"];
         delete?: never;
         options?: never;
@@ -634,6 +668,23 @@ export interface paths {
         put?: never;
         /** Reject a proposal for good: it is not proposed again; an episode is forgotten. */
         post: operations["rejectProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/proposals/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undo the approval or rejection of a proposal: it waits again, and what was approved is no longer known. */
+        post: operations["undoDecision"];
         delete?: never;
         options?: never;
         head?: never;
@@ -770,7 +821,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Undo the last confirmation or mark of a rule. An error if anything else happened to it since. */
+        /** Undo a confirmation or mark of a rule. An error if anything else happened to it since. */
         post: operations["undoRuleFeedback"];
         delete?: never;
         options?: never;
@@ -966,57 +1017,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/memory/proposals/{id}/undo": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Reject a proposal for good: it is not proposed again; an episode is forgotten. */
-        post: operations["undoDecision"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memory/duplicates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List facts and rules that wait for approval, and episodes that look like instructions, oldest first. */
-        get: operations["listDuplicates"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memory/entities/{id}/apart": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Merge this entity into another. With preview=true, only report what the merge would change. */
-        post: operations["keepApart"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1035,7 +1035,7 @@ export interface components {
             data: components["schemas"]["AllowedAgainAt"];
             meta: components["schemas"]["Meta"];
         };
-        /** @description One mark, and the rule as it left it. */
+        /** @description A mark, and the rule's figures after it. */
         Application: {
             actor: string | null;
             /** Format: date-time */
@@ -1069,23 +1069,23 @@ export interface components {
              */
             what: string;
         };
-        /** @description One day of the episodes' queue. */
+        /** @description One day of the consolidation backlog. */
         BacklogDay: {
             /**
              * Format: int64
-             * @description Episodes that were learned from.
+             * @description Episodes consolidated that day.
              */
             consolidated: number;
             /**
              * Format: int64
-             * @description Episodes that came.
+             * @description Episodes stored that day.
              */
             created: number;
             /** Format: date */
             day: string;
             /**
              * Format: int64
-             * @description Episodes that waited at its end.
+             * @description Episodes still waiting at the end of the day.
              */
             waiting: number;
         };
@@ -1118,13 +1118,13 @@ export interface components {
         /** @description The changes of one butler. */
         ButlerChanges: {
             butler: string;
-            /** @description New versions, dates and grades of what was known. */
+            /** @description Known memories with a new version, date, importance or permanence. */
             changed: components["schemas"]["ChangeGroup"][];
-            /** @description What was marked as harmful or contradicts something else. */
+            /** @description Memories that were marked as harmful or contradict others. */
             contradicted: components["schemas"]["ChangeGroup"][];
-            /** @description What lost its confidence. */
+            /** @description Memories whose confidence has decayed. */
             faded: components["schemas"]["ChangeGroup"][];
-            /** @description What was forgotten, by name alone. */
+            /** @description Forgotten memories, by name only. */
             forgotten: components["schemas"]["ChangeGroup"][];
             /** @description New facts and rules. */
             learned: components["schemas"]["ChangeGroup"][];
@@ -1227,14 +1227,14 @@ export interface components {
             /** @description The entity, or the subject of facts without one. Null for rules and episodes. */
             name: string | null;
         };
-        /** @description The dates of a fact as answers show them, in the precision in which they are known. */
+        /** @description One change of a memory. */
         ChangeItem: {
             /** Format: date-time */
             at: string;
-            /** @description What it said before. */
+            /** @description The content before the change. */
             before?: string | null;
             content?: string | null;
-            /** @description The event that tells of it. */
+            /** @description The type of the event. */
             event: string;
             /** Format: uuid */
             id: string;
@@ -1304,7 +1304,11 @@ export interface components {
             home: string;
             /** Format: uuid */
             id: string;
+            /** Format: date-time */
+            judged_at: string | null;
             kind: components["schemas"]["Kind"];
+            /** @description Why, in the words of the language model. */
+            reason: string | null;
             /** @description How it was resolved: keep_a, keep_b, keep_both, merge or forget_both. Null while it is open. */
             resolution: string | null;
             /** Format: date-time */
@@ -1315,6 +1319,8 @@ export interface components {
              * @description The cosine similarity of the two statements.
              */
             score: number | null;
+            /** @description What a language model says the pair is, if one judged it. */
+            verdict: components["schemas"]["Verdict"] | null;
             why: components["schemas"]["Why"];
         };
         /** @description A response with one item. */
@@ -1482,7 +1488,7 @@ export interface components {
         };
         /** @description An item together with the butler whose database holds it. */
         DecidedAt: {
-            /** @description False if a person had decided the same before. */
+            /** @description False if a person had decided the same before, or if there was nothing to undo. */
             changed: boolean;
             /** @description The butler whose database holds this item. */
             home: string;
@@ -1493,7 +1499,7 @@ export interface components {
              * @description The fact or rule that is now active, or the episode that is consolidated next. Null after a rejection.
              */
             memory_id: string | null;
-            /** @description `approved` or `rejected`. */
+            /** @description `approved` or `rejected`; `open` after an undo. */
             state: string;
         };
         /** @description A response with one item. */
@@ -1517,6 +1523,24 @@ export interface components {
              * @description How alike the most similar two of their names are, up to 1 (Jaro-Winkler).
              */
             similarity: number;
+        };
+        /** @description An item together with the butler whose database holds it. */
+        DuplicatePairAt: {
+            /** @description The one with more facts, which a merge keeps. */
+            a: components["schemas"]["PairedEntity"];
+            b: components["schemas"]["PairedEntity"];
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /**
+             * Format: double
+             * @description How alike the most similar two of their names are, up to 1 (Jaro-Winkler).
+             */
+            similarity: number;
+        };
+        /** @description A response with one page of a list. */
+        DuplicatePairAtList: {
+            data: components["schemas"]["DuplicatePairAt"][];
+            meta: components["schemas"]["PageMeta"];
         };
         /** @description A fact that connects two entities. */
         Edge: {
@@ -1636,6 +1660,8 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
+            /** @description The canonical name at `as_of`, if the entity was renamed since. */
+            name_then: string | null;
             /**
              * Format: int64
              * @description Number of facts that are no longer active.
@@ -1705,7 +1731,7 @@ export interface components {
             home: string;
             /** Format: uuid */
             id: string;
-            /** @description It was merged into another one. */
+            /** @description Whether it was merged into another entity. */
             merged: boolean;
             metadata: {
                 [key: string]: unknown;
@@ -1777,7 +1803,7 @@ export interface components {
             created_at: string;
             /** @description Audit events of this episode, newest first. */
             events: components["schemas"]["EventItem"][];
-            /** @description Its time is over, or it was forgotten; the next cleanup removes it. */
+            /** @description Whether it has expired or was forgotten. The next cleanup removes it. */
             expired: boolean;
             /** Format: date-time */
             expires_at: string | null;
@@ -1810,7 +1836,7 @@ export interface components {
             occurred_at: string;
             /**
              * Format: int64
-             * @description How many facts and rules were made from it.
+             * @description How many facts and rules were learned from it.
              */
             produced: number;
             /**
@@ -1833,7 +1859,7 @@ export interface components {
             /** @description Where it comes from. What is learned from it inherits it. */
             source: components["schemas"]["Source"];
             tenant_id: string;
-            /** @description `content` is only the beginning of it. */
+            /** @description Whether `content` is cut. */
             truncated: boolean;
         };
         /** @description A response with one item. */
@@ -1841,10 +1867,11 @@ export interface components {
             data: components["schemas"]["EpisodeDetailAt"];
             meta: components["schemas"]["Meta"];
         };
+        /** @description Episodes by consolidation status. */
         EpisodeFigures: {
             /**
              * Format: double
-             * @description Since the oldest pending episode; `None` without one.
+             * @description Age of the oldest pending episode; `None` if none is pending.
              */
             backlog_age_hours: number | null;
             by_status: components["schemas"]["ByStatus"];
@@ -1854,12 +1881,12 @@ export interface components {
             dead_letter: number;
             /**
              * Format: int64
-             * @description Past their time, to be removed by the next cleanup.
+             * @description Expired episodes, which the next cleanup removes.
              */
             expired: number;
             /**
              * Format: int64
-             * @description Not consolidated yet and gone within a day.
+             * @description Episodes that are not consolidated yet and expire within a day.
              */
             expiring_unconsolidated_24h: number;
             /** Format: int64 */
@@ -1868,7 +1895,7 @@ export interface components {
             total: number;
             /**
              * Format: int64
-             * @description Pending: waiting for their first consolidation.
+             * @description Pending episodes, which wait for their first consolidation.
              */
             unconsolidated: number;
         };
@@ -1885,7 +1912,7 @@ export interface components {
             content: string;
             /** Format: date-time */
             created_at: string;
-            /** @description Its time is over, or it was forgotten; the next cleanup removes it. */
+            /** @description Whether it has expired or was forgotten. The next cleanup removes it. */
             expired: boolean;
             /** Format: date-time */
             expires_at: string | null;
@@ -1917,7 +1944,7 @@ export interface components {
             occurred_at: string;
             /**
              * Format: int64
-             * @description How many facts and rules were made from it.
+             * @description How many facts and rules were learned from it.
              */
             produced: number;
             /**
@@ -1940,7 +1967,7 @@ export interface components {
             /** @description Where it comes from. What is learned from it inherits it. */
             source: components["schemas"]["Source"];
             tenant_id: string;
-            /** @description `content` is only the beginning of it. */
+            /** @description Whether `content` is cut. */
             truncated: boolean;
         };
         /** @description A response with one page of a list. */
@@ -1959,6 +1986,7 @@ export interface components {
             hint: string | null;
             message: string;
         };
+        /** @description An audit event. */
         EventItem: {
             /** @description The butler, worker or person that acted. */
             actor: string | null;
@@ -2130,7 +2158,7 @@ export interface components {
             tenant_id: string;
             /** @description All facts of its key in the order of time, earliest first. */
             timeline: components["schemas"]["Period"][];
-            /** @description `content` is only the beginning of it. */
+            /** @description Whether `content` is cut. */
             truncated: boolean;
             /** @description Since when it is true, if that was stated: a year, month, day or time. */
             valid_from?: string | null;
@@ -2241,7 +2269,7 @@ export interface components {
             supersedes_id: string | null;
             tags: string[];
             tenant_id: string;
-            /** @description `content` is only the beginning of it. */
+            /** @description Whether `content` is cut. */
             truncated: boolean;
             /** @description Since when it is true, if that was stated: a year, month, day or time. */
             valid_from?: string | null;
@@ -2322,7 +2350,7 @@ export interface components {
             supersedes_id: string | null;
             tags: string[];
             tenant_id: string;
-            /** @description `content` is only the beginning of it. */
+            /** @description Whether `content` is cut. */
             truncated: boolean;
             /** @description Since when it is true, if that was stated: a year, month, day or time. */
             valid_from?: string | null;
@@ -2335,7 +2363,7 @@ export interface components {
             data: components["schemas"]["FactItemAt"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description What a fact is to its reader. */
+        /** @description The state of a fact as people see it. */
         FactState: ("active" | "superseded" | "expired" | "retracted") | "fading";
         /** @description An item together with the butler whose database holds it. */
         ForgottenAt: {
@@ -2366,7 +2394,10 @@ export interface components {
          * @enum {string}
          */
         FoundBy: "store" | "job" | "judge";
-        /** @enum {string} */
+        /**
+         * @description What a result of the palette is.
+         * @enum {string}
+         */
         FoundKind: "fact" | "rule" | "episode" | "entity";
         GrantItem: {
             butler: string;
@@ -2434,11 +2465,17 @@ export interface components {
             effective_confidence: number;
             /** Format: uuid */
             fact_id: string;
+            /** @description When the source said it, if that was stated. */
+            observed_at?: string | null;
             predicate: string;
             /** Format: uuid */
             source_entity_id: string;
             /** Format: uuid */
             target_entity_id: string;
+            /** @description Since when it is true, if that was stated: a year, month, day or time. */
+            valid_from?: string | null;
+            /** @description The first moment at which it is no longer true: as stated, or where the next value begins. */
+            valid_to?: string | null;
         };
         /** @description An entity of the graph. */
         GraphEntity: {
@@ -2569,12 +2606,12 @@ export interface components {
              * @description Null if the memory was erased.
              */
             id: string | null;
-            /** @description A few words of it. Null if the memory is gone. */
+            /** @description A short text of it. Null if the memory no longer exists. */
             label: string | null;
             memory_type: components["schemas"]["MemoryType"];
             /**
              * Format: int64
-             * @description The place in the answer, from 1.
+             * @description The position in the response, from 1.
              */
             rank: number;
             /**
@@ -2595,7 +2632,7 @@ export interface components {
             id: string;
             /** @description The tool that was called. */
             kind: components["schemas"]["ServedBy"];
-            /** @description In the order of the answer. */
+            /** @description In the order of the response. */
             memories: components["schemas"]["InjectedMemory"][];
             /** @description Equal for equal queries of the tenant. Null after an erasure. */
             query_hash: string | null;
@@ -2659,33 +2696,38 @@ export interface components {
             name: string;
             /**
              * Format: date-time
-             * @description When the schedule removes it. Null: nothing removes it.
+             * @description When the schedule deletes it. Null if nothing deletes it.
              */
             until: string | null;
         };
-        /** @enum {string} */
+        /**
+         * @description Whether two facts cannot both be true, or say the same.
+         * @enum {string}
+         */
         Kind: "contradiction" | "duplicate";
+        /** @description The memory that the call returned last. */
         LastServed: {
             /** Format: uuid */
             id: string;
             /** Format: double */
             score: number;
         };
+        /** @description A link, seen from one of its ends. */
         LinkItem: {
             /** Format: date-time */
             created_at: string;
             /** Format: uuid */
             id: string;
-            /** @description A few words of it; null when it is gone: episodes expire, their links stay. */
+            /** @description A short text of it; null if it no longer exists. Episodes expire, but their links stay. */
             label: string | null;
-            /** @description What is at the other end. */
+            /** @description The memory at the other end. */
             memory_type: components["schemas"]["MemoryType"];
             relation: components["schemas"]["Relation"];
             side: components["schemas"]["Side"];
         };
         /** @description An item together with the butler whose database holds it. */
         LlmAnswerAt: {
-            /** @description The beginning of what it answered. */
+            /** @description The beginning of its answer. */
             answer: string;
             /** @description The butler whose database holds this item. */
             home: string;
@@ -2712,6 +2754,7 @@ export interface components {
             /** Format: uuid */
             id: string;
         };
+        /** @description A memory that names the entity. */
         Mention2: {
             /** Format: uuid */
             id: string;
@@ -2871,32 +2914,45 @@ export interface components {
             /** @description Butlers that did not respond. Neither `data` nor `total` includes what they store. */
             unavailable?: string[];
         };
+        /** @description One entity of a pair. */
+        PairedEntity: {
+            aliases: string[];
+            canonical_name: string;
+            entity_type: components["schemas"]["EntityType"];
+            /**
+             * Format: int64
+             * @description Number of active facts about it.
+             */
+            facts: number;
+            /** Format: uuid */
+            id: string;
+        };
         /** @description An item together with the butler whose database holds it. */
         PaletteItemAt: {
-            /**
-             * Format: double
-             * @description Effective confidence of facts and rules.
-             */
-            confidence: number | null;
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: double
+             * @description Confidence after decay, for facts and rules.
+             */
+            effective_confidence: number | null;
             /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
             kind: components["schemas"]["FoundKind"];
-            /** @description Of rules. */
+            /** @description For rules only. */
             maturity: string | null;
-            /** @description The beginning of the content; of an entity its other names. */
+            /** @description The beginning of the content; for an entity, its aliases. */
             preview: string;
-            /** @description The scope; of an episode its butler, of an entity its type. */
+            /** @description The scope; for an episode its butler, for an entity its type. */
             scope: string;
             /**
              * Format: double
-             * @description How well it matches, among its own kind; 1 or more if what was typed is its name, an alias or its subject.
+             * @description How well it matches among results of its kind; 1 or more if the typed text is its name, an alias or its subject.
              */
             score: number;
-            /** @description Of episodes. */
+            /** @description For episodes only. */
             status: string | null;
             /** @description Subject and predicate, the entity's name, or the beginning of the text. */
             title: string;
@@ -2921,7 +2977,7 @@ export interface components {
             ended_at?: string | null;
             /**
              * Format: date-time
-             * @description Since when it holds; null if nobody knows.
+             * @description When it starts to hold; null if unknown.
              */
             holds_from: string | null;
             /**
@@ -2938,7 +2994,7 @@ export interface components {
             /** @description The first moment at which it is no longer true: as stated, or where the next value begins. */
             valid_to?: string | null;
             validity: string;
-            /** @description `past`, `present`, `future`, or `never` for what another fact corrected or took the place of. */
+            /** @description `past`, `present`, `future`, or `never` for a fact that another one corrected or replaced. */
             when: string;
         };
         /** @enum {string} */
@@ -3043,7 +3099,7 @@ export interface components {
             kind: components["schemas"]["ReasonKind"];
         };
         /** @description The filter that excludes a memory, or the cut that it misses. */
-        ReasonCode: ("scope" | "superseded" | "expired" | "forgotten" | "confidence" | "limit" | "token_budget") | "query" | "type" | "time" | "not_embedded" | "no_match" | "candidates" | "relevance" | "setting";
+        ReasonCode: ("scope" | "superseded" | "expired" | "forgotten" | "confidence" | "limit" | "token_budget") | "query" | "type" | "proposed" | "rejected" | "held" | "time" | "not_embedded" | "no_match" | "candidates" | "relevance" | "setting";
         ReasonKind: "override" | "command" | "role_play" | "tool_call" | "hidden_unicode" | "blob" | "exfiltration";
         RecallView: {
             butler: string;
@@ -3196,7 +3252,7 @@ export interface components {
             success_count: number;
             tags: string[];
             tenant_id: string;
-            /** @description `content` is only the beginning of it. */
+            /** @description Whether `content` is cut. */
             truncated: boolean;
         };
         /** @description A response with one item. */
@@ -3303,7 +3359,7 @@ export interface components {
             success_count: number;
             tags: string[];
             tenant_id: string;
-            /** @description `content` is only the beginning of it. */
+            /** @description Whether `content` is cut. */
             truncated: boolean;
         };
         /** @description A response with one page of a list. */
@@ -3311,7 +3367,10 @@ export interface components {
             data: components["schemas"]["RuleItemAt"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @enum {string} */
+        /**
+         * @description The state of a rule as people see it.
+         * @enum {string}
+         */
         RuleState: "active" | "fading" | "forgotten";
         /** @description An item together with the butler whose database holds it. */
         RuleViewAt: {
@@ -3389,6 +3448,7 @@ export interface components {
             data: components["schemas"]["RuleViewAt"];
             meta: components["schemas"]["Meta"];
         };
+        /** @description The record of one run of a job. */
         RunRow: {
             error: string | null;
             /** Format: date-time */
@@ -3411,7 +3471,7 @@ export interface components {
         ServerView: {
             /**
              * Format: date-time
-             * @description When an agent last connected to any butler over MCP; null if none ever did.
+             * @description When an agent last connected to any butler over MCP; null if none ever did, and for a token.
              */
             agent_seen_at: string | null;
             /** @description Whether requests need a bearer token. */
@@ -3420,7 +3480,7 @@ export interface components {
             butler: string | null;
             /**
              * @description The flags with which a command on the server's machine works on the same butlers, such as ` --data-dir '/data'`.
-             *     Null without the right `admin`.
+             *     Null without the right `admin`, and for a token.
              */
             cli_flags: string | null;
             mcp_endpoint: string;
@@ -3450,7 +3510,7 @@ export interface components {
         };
         Severity: "high" | "medium" | "low";
         /**
-         * @description Seen from the memory that was asked about.
+         * @description The direction of a link, seen from the memory whose links are listed.
          * @enum {string}
          */
         Side: "outgoing" | "incoming";
@@ -3645,6 +3705,12 @@ export interface components {
          * @enum {string}
          */
         Validity: "active" | "superseded" | "expired" | "retracted";
+        /**
+         * @description What a language model says two facts that were reported as a conflict are: they cannot both be true, say the same,
+         *     are both true, or have nothing to do with each other.
+         * @enum {string}
+         */
+        Verdict: "contradiction" | "duplicate" | "both_true" | "unrelated";
         /** @description One version in the history of a fact. */
         Version: {
             content: string;
@@ -3686,7 +3752,7 @@ export interface components {
              * @description Its rank by words among the memories of its type, from 1. Null if it is not among the first `searched`.
              */
             keyword_rank: number | null;
-            /** @description A few words of it. */
+            /** @description A short text of it. */
             label: string;
             /** @description The last memory that was returned, whose score it would have to pass. */
             last_served: components["schemas"]["LastServed"] | null;
@@ -3716,7 +3782,7 @@ export interface components {
             semantic_rank: number | null;
             /** @description Whether the call returns it. */
             served: boolean;
-            /** @description `active`, `superseded`, `expired`, `retracted` or `forgotten`. */
+            /** @description `active`, `superseded`, `expired`, `retracted`, `forgotten`, or of a proposal `proposed` or `rejected`. */
             state: string;
             tool: components["schemas"]["ServedBy"];
         };
@@ -3739,24 +3805,6 @@ export interface components {
              * @description The first moment after it. Null if it has no end.
              */
             to: string | null;
-        };
-        PairedEntity: {
-            id: string;
-            canonical_name: string;
-            entity_type: components["schemas"]["EntityType"];
-            aliases: string[];
-            facts: number;
-        };
-        DuplicatePairAt: {
-            home: string;
-            a: components["schemas"]["PairedEntity"];
-            b: components["schemas"]["PairedEntity"];
-            similarity: number;
-        };
-        /** @description A response with one page of a list. */
-        DuplicatePairAtList: {
-            data: components["schemas"]["DuplicatePairAt"][];
-            meta: components["schemas"]["PageMeta"];
         };
     };
     responses: never;
@@ -3803,6 +3851,8 @@ export type Decay = components['schemas']['Decay'];
 export type DecidedAt = components['schemas']['DecidedAt'];
 export type DecidedAtAnswer = components['schemas']['DecidedAtAnswer'];
 export type Duplicate = components['schemas']['Duplicate'];
+export type DuplicatePairAt = components['schemas']['DuplicatePairAt'];
+export type DuplicatePairAtList = components['schemas']['DuplicatePairAtList'];
 export type Edge = components['schemas']['Edge'];
 export type EditedFactAt = components['schemas']['EditedFactAt'];
 export type EditedFactAtAnswer = components['schemas']['EditedFactAtAnswer'];
@@ -3879,6 +3929,7 @@ export type NeighborsAt = components['schemas']['NeighborsAt'];
 export type NeighborsAtAnswer = components['schemas']['NeighborsAtAnswer'];
 export type NextStep = components['schemas']['NextStep'];
 export type PageMeta = components['schemas']['PageMeta'];
+export type PairedEntity = components['schemas']['PairedEntity'];
 export type PaletteItemAt = components['schemas']['PaletteItemAt'];
 export type PaletteItemAtList = components['schemas']['PaletteItemAtList'];
 export type Period = components['schemas']['Period'];
@@ -3929,15 +3980,13 @@ export type Understood = components['schemas']['Understood'];
 export type UnmergedEntitiesAt = components['schemas']['UnmergedEntitiesAt'];
 export type UnmergedEntitiesAtAnswer = components['schemas']['UnmergedEntitiesAtAnswer'];
 export type Validity = components['schemas']['Validity'];
+export type Verdict = components['schemas']['Verdict'];
 export type Version = components['schemas']['Version'];
 export type Weights = components['schemas']['Weights'];
 export type Why = components['schemas']['Why'];
 export type WhyNotAt = components['schemas']['WhyNotAt'];
 export type WhyNotAtAnswer = components['schemas']['WhyNotAtAnswer'];
 export type Window = components['schemas']['Window'];
-export type PairedEntity = components['schemas']['PairedEntity'];
-export type DuplicatePairAt = components['schemas']['DuplicatePairAt'];
-export type DuplicatePairAtList = components['schemas']['DuplicatePairAtList'];
 export type $defs = Record<string, never>;
 export interface operations {
     listBackups: {
@@ -4047,7 +4096,7 @@ export interface operations {
                 butler?: string;
                 /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
-                /** @description Only episodes at or after this date or time: `2026-03-01` or `2026-03-01T12:00:00Z`. */
+                /** @description Only episodes stored at or after this date or time: `2026-03-01` or `2026-03-01T12:00:00Z`. */
                 from?: string;
                 /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
                 limit?: number;
@@ -4060,11 +4109,15 @@ export interface operations {
                 q?: string;
                 /** @description Only episodes of this session. */
                 session_id?: string;
+                /** @description Only what was stored, created or happened since then: a date, or how long ago (`7d`). */
+                since?: string;
                 /** @description Default: `newest`. */
                 sort?: "newest" | "best";
                 status?: "pending" | "consolidated" | "failed" | "dead_letter";
-                /** @description Only episodes at or before this date or time. */
+                /** @description Only episodes stored at or before this date or time. */
                 to?: string;
+                /** @description Only what was stored, created or happened until the end of that date. */
+                until?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -4133,7 +4186,7 @@ export interface operations {
                 until?: string;
                 /** @description What was true then: a year, month, day or time. Default: now. */
                 valid_at?: string;
-                /** @description Default: `active`, which includes fading facts. */
+                /** @description What the facts are now. Default: `active`, which includes fading facts; with `valid_at` or `as_of`, all. */
                 validity?: ("active" | "fading" | "superseded" | "expired" | "retracted" | "all") | "forgotten";
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
@@ -4188,12 +4241,16 @@ export interface operations {
                 q?: string;
                 /** @description Only rules of this scope. */
                 scope?: string;
+                /** @description Only what was stored, created or happened since then: a date, or how long ago (`7d`). */
+                since?: string;
                 /** @description Default: `newest`. */
                 sort?: ("newest" | "oldest" | "most_effective" | "least_effective" | "most_applied") | "best" | "maturity";
                 /** @description Default: `remembered`, which includes fading rules. */
                 state?: "remembered" | "fading" | "forgotten" | "all";
                 /** @description Only rules with this tag. */
                 tag?: string;
+                /** @description Only what was stored, created or happened until the end of that date. */
+                until?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -4519,7 +4576,7 @@ export interface operations {
                 scope?: string;
                 /** @description Since when: a date, a time, or how long ago (`12h`, `7d`). Default: `7d`. */
                 since?: string;
-                /** @description The most tokens for each butler, the newest changes first. Default: 20000. */
+                /** @description Maximum number of tokens for each butler, newest changes first. Default: 20000. */
                 token_budget?: number;
                 /** @description Until when. Default: now. */
                 until?: string;
@@ -4766,6 +4823,46 @@ export interface operations {
             };
         };
     };
+    listDuplicates: {
+        parameters: {
+            query?: {
+                /** @description Only entities in this butler's database. */
+                butler?: string;
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
+                cursor?: string;
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
+                limit?: number;
+                /** @description Number of items to skip. */
+                offset?: number;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicatePairAtList"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     listEntities: {
         parameters: {
             query?: {
@@ -4782,8 +4879,12 @@ export interface operations {
                 offset?: number;
                 /** @description Part of a name or alias. With `sort=best`, also misspelled names, and entities whose facts match. */
                 q?: string;
+                /** @description Only what was stored, created or happened since then: a date, or how long ago (`7d`). */
+                since?: string;
                 /** @description Default: `name`. */
                 sort?: ("name" | "newest") | "facts" | "best";
+                /** @description Only what was stored, created or happened until the end of that date. */
+                until?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -4883,6 +4984,54 @@ export interface operations {
                     metadata?: {
                         [key: string]: unknown;
                     } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityViewAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    keepApart: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description False takes it back. Default: true. */
+                    apart?: boolean | null;
+                    /**
+                     * Format: uuid
+                     * @description The entity that is another one.
+                     */
+                    other_entity_id: string;
                 };
             };
         };
@@ -5014,13 +5163,13 @@ export interface operations {
             query?: {
                 /** @description What was believed then. */
                 as_of?: string;
-                /** @description The butler to ask; all of them if left out. */
+                /** @description The butler to query. Default: all butlers. */
                 butler?: string;
-                /** @description How many relations away, 1 to 3; 1 if left out. */
+                /** @description How many relations away, 1 to 3. Default: 1. */
                 depth?: number;
-                /** @description out, in or both; both if left out. */
+                /** @description `out`, `in` or `both`. Default: `both`. */
                 direction?: "out" | "in" | "both";
-                /** @description At most so many relations, the nearest first; 50 if left out. */
+                /** @description Maximum number of relations, nearest first. Default: 50. */
                 limit?: number;
                 /** @description Only these predicates, separated by commas. */
                 predicates?: string;
@@ -5104,7 +5253,7 @@ export interface operations {
                 butler?: string;
                 /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
-                /** @description Only episodes at or after this date or time: `2026-03-01` or `2026-03-01T12:00:00Z`. */
+                /** @description Only episodes stored at or after this date or time: `2026-03-01` or `2026-03-01T12:00:00Z`. */
                 from?: string;
                 /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
                 limit?: number;
@@ -5117,11 +5266,15 @@ export interface operations {
                 q?: string;
                 /** @description Only episodes of this session. */
                 session_id?: string;
+                /** @description Only what was stored, created or happened since then: a date, or how long ago (`7d`). */
+                since?: string;
                 /** @description Default: `newest`. */
                 sort?: "newest" | "best";
                 status?: "pending" | "consolidated" | "failed" | "dead_letter";
-                /** @description Only episodes at or before this date or time. */
+                /** @description Only episodes stored at or before this date or time. */
                 to?: string;
+                /** @description Only what was stored, created or happened until the end of that date. */
+                until?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -5223,7 +5376,7 @@ export interface operations {
                 until?: string;
                 /** @description What was true then: a year, month, day or time. Default: now. */
                 valid_at?: string;
-                /** @description Default: `active`, which includes fading facts. */
+                /** @description What the facts are now. Default: `active`, which includes fading facts; with `valid_at` or `as_of`, all. */
                 validity?: ("active" | "fading" | "superseded" | "expired" | "retracted" | "all") | "forgotten";
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
@@ -5320,9 +5473,15 @@ export interface operations {
                     /** @description Another subject links the fact to the entity that it names. */
                     subject?: string | null;
                     tags?: string[] | null;
-                    /** @description Since when it is true: a year, month, day or time. */
+                    /**
+                     * @description Since when it is true: a year, month, day or time. Null: unknown.
+                     * @default null
+                     */
                     valid_from?: string | null;
-                    /** @description From when on it is no longer true. */
+                    /**
+                     * @description From when on it is no longer true. Null: unknown.
+                     * @default null
+                     */
                     valid_to?: string | null;
                 };
             };
@@ -5459,6 +5618,11 @@ export interface operations {
     undoFactFeedback: {
         parameters: {
             query?: {
+                /**
+                 * @description When it was made: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
+                 *     the last one, if the same caller made it.
+                 */
+                at?: string;
                 /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
@@ -5694,11 +5858,49 @@ export interface operations {
             };
         };
     };
+    undoDecision: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecidedAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     recallMemory: {
         parameters: {
             query: {
                 /** @description What was believed then. */
                 as_of?: string;
+                /** @description Answer as the holder of this token would be answered: with its tenant, butler and rights. Requires the right `admin`. */
+                as_token?: string;
                 /** @description The butler to query. Default: the first butler that responds. */
                 butler?: string;
                 /** @description How many relations to follow from the entities that the query names. Default: 1. */
@@ -5728,7 +5930,6 @@ export interface operations {
                 weights?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
-                as_token?: string;
             };
             header?: never;
             path?: never;
@@ -5777,12 +5978,16 @@ export interface operations {
                 q?: string;
                 /** @description Only rules of this scope. */
                 scope?: string;
+                /** @description Only what was stored, created or happened since then: a date, or how long ago (`7d`). */
+                since?: string;
                 /** @description Default: `newest`. */
                 sort?: ("newest" | "oldest" | "most_effective" | "least_effective" | "most_applied") | "best" | "maturity";
                 /** @description Default: `remembered`, which includes fading rules. */
                 state?: "remembered" | "fading" | "forgotten" | "all";
                 /** @description Only rules with this tag. */
                 tag?: string;
+                /** @description Only what was stored, created or happened until the end of that date. */
+                until?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -6084,6 +6289,11 @@ export interface operations {
     undoRuleFeedback: {
         parameters: {
             query?: {
+                /**
+                 * @description When it was made: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
+                 *     the last one, if the same caller made it.
+                 */
+                at?: string;
                 /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
@@ -6209,7 +6419,7 @@ export interface operations {
                 limit?: number;
                 /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Only what came again and was not stored. */
+                /** @description Only statements that were stored again and suppressed. */
                 suppressed?: boolean;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
@@ -6281,6 +6491,8 @@ export interface operations {
             query: {
                 /** @description What was believed then. */
                 as_of?: string;
+                /** @description Answer as the holder of this token would be answered: with its tenant, butler and rights. Requires the right `admin`. */
+                as_token?: string;
                 /** @description The butler that holds the memory. Default: whichever does. */
                 butler?: string;
                 /** @description How many relations to follow from the entities that the query names. Default: 1, of a search 0. */
@@ -6315,7 +6527,6 @@ export interface operations {
                 valid_at?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
-                as_token?: string;
             };
             header?: never;
             path?: never;
@@ -6597,127 +6808,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CreatedTokenAnswer"];
-                };
-            };
-            /** @description The error, with a hint what to do about it. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    undoDecision: {
-        parameters: {
-            query?: {
-                /** @description The butler whose database to search. Default: all butlers. */
-                butler?: string;
-                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
-                tenant?: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DecidedAtAnswer"];
-                };
-            };
-            /** @description The error, with a hint what to do about it. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    listDuplicates: {
-        parameters: {
-            query?: {
-                /** @description Only proposals in this butler's database. */
-                butler?: string;
-                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
-                limit?: number;
-                /** @description Number of items to skip. */
-                offset?: number;
-                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
-                tenant?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DuplicatePairAtList"];
-                };
-            };
-            /** @description The error, with a hint what to do about it. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    keepApart: {
-        parameters: {
-            query?: {
-                /** @description The butler whose database holds both entities. Default: search all butlers. */
-                butler?: string;
-                /** @description Only report what the merge would change. Default: false. */
-                preview?: boolean;
-                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
-                tenant?: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    other_entity_id: string;
-                    apart?: boolean | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MergePreviewAtAnswer"];
                 };
             };
             /** @description The error, with a hint what to do about it. */

@@ -186,7 +186,7 @@ mod tests {
         let world = World::new("memory_stats", |_| panic!("a bug"));
         let error = world.call(Rights::ALL, json!({"request_context": {"request_id": "r-1"}})).await.err().unwrap();
         assert_eq!((error.code, error.request_id.as_deref()), (ErrorCode::Internal, Some("r-1")));
-        assert_eq!(error.message, "memory_stats failed: a fault in the program");
+        assert_eq!(error.message, "memory_stats failed because of a bug in the program");
         assert_eq!(world.runs(), 1, "a panic is not retried");
         assert_eq!(world.counted("butler_tool_calls_total").as_deref(), Some("1"));
         assert_eq!(world.counted("butler_tool_errors_total").as_deref(), Some("1"));

@@ -25,11 +25,11 @@ mod tests {
         let text = super::of(tools.iter().map(|tool| &**tool.spec()));
         let places: Vec<Option<usize>> = [
             "call memory_context",
-            "memory_recall tells",
+            "memory_recall returns",
             "store it with memory_store_episode",
             "goes into memory_store_rule",
             "memory_confirm keeps",
-            "memory_forget takes back",
+            "memory_forget removes",
             "look for it with entity_resolve",
             "memory_stats counts",
             "The code `unavailable`",
