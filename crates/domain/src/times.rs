@@ -152,7 +152,7 @@ impl FactDates {
 
 /// The time that a question is about. Each part may be left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct TimeFilter {
     /// What was true at some time within it.
     pub valid_at: Option<GivenDate>,
     /// What was believed then.
@@ -163,7 +163,7 @@ pub struct Asked {
     pub until: Option<Timestamp>,
 }
 
-impl Asked {
+impl TimeFilter {
     /// Whether the question names no time.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -6,7 +6,7 @@ use butler_domain::context::TokenCounter;
 use butler_domain::context::{self, ContextBlock, ContextEpisode, ContextFact, ContextInput, ContextRule};
 use butler_domain::dates::brief;
 use butler_domain::scoring::by_score;
-use butler_domain::times::Asked;
+use butler_domain::times::TimeFilter;
 use butler_domain::tokens::Bpe;
 use butler_domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Scope, Timestamp};
 use butler_store::injections::ServedBy;
@@ -36,7 +36,7 @@ pub struct ContextRequest {
     /// How many relations to follow from the entities that the prompt names, 0 to 3.
     pub hops: usize,
     /// The period that it is about. By default, only facts that are true now are used.
-    pub asked: Asked,
+    pub asked: TimeFilter,
     /// Adds what changed since then.
     pub changes_since: Option<Timestamp>,
 }
@@ -118,7 +118,9 @@ impl Memory {
             Some(since) => self.changes_section(call, request, since).await?,
             None => String::new(),
         };
-        let left = request.token_budget.saturating_sub(Bpe.count(&changes));
+        // The block has two limits: its tokens, and four characters for each token of the budget.
+        let used = Bpe.count(&changes).max(changes.chars().count().div_ceil(4));
+        let left = request.token_budget.saturating_sub(used);
         let mut block = context::assemble(&input, left, &config.context.quotas, &Bpe);
         if !changes.is_empty() && !block.text.is_empty() {
             block.text.push_str(&changes);

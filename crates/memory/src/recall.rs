@@ -3,7 +3,7 @@
 use butler_domain::MemoryType;
 use butler_domain::fusion::{rank_of_rrf, relevance_of_rank};
 use butler_domain::scoring::{RULE_IMPORTANCE, ScoreParts, ScoreWeights, recency};
-use butler_domain::times::Asked;
+use butler_domain::times::TimeFilter;
 use butler_domain::{Scope, Timestamp};
 use butler_store::injections::ServedBy;
 use butler_store::search::{Retrieved, RetrievedMemory};
@@ -36,7 +36,7 @@ pub struct RecallInput {
     /// Whether to return a trace and an explanation of each result.
     pub explain: bool,
     /// The period that it is about. By default, only facts that are true now are returned.
-    pub asked: Asked,
+    pub asked: TimeFilter,
 }
 
 impl RecallInput {

@@ -12,9 +12,9 @@ use butler_domain::deep::DeepWeights;
 use butler_domain::fusion::rrf_score;
 use butler_domain::phrases::named_event;
 use butler_domain::text::preprocess_search_query;
-use butler_domain::times::Asked;
+use butler_domain::times::TimeFilter;
 use butler_domain::{MemoryType, Scope};
-pub use butler_store::search::AskedTime;
+pub use butler_store::search::TimeFilterRow;
 use butler_store::search::{Retrieve, Retrieved, RetrievedMemory, StoreInfo};
 use butler_store::times;
 use uuid::Uuid;
@@ -48,7 +48,7 @@ pub struct SearchInput {
     /// Whether to return a trace and an explanation of each result.
     pub explain: bool,
     /// The period that it is about.
-    pub asked: Asked,
+    pub asked: TimeFilter,
     /// Whether to leave out facts that are not true now. It has no effect with a period.
     pub holding: bool,
 }
@@ -157,7 +157,7 @@ impl Memory {
             min_relevance: None,
             hops: 0,
             explain: false,
-            asked: Asked::default(),
+            asked: TimeFilter::default(),
             holding: false,
         };
         Ok(self.search(call, &input).await?.results)
@@ -220,7 +220,7 @@ impl Memory {
             background: input.min_relevance.is_some() || episodes.background,
             related: if has_query { episodes.related } else { 0 },
             recent: episodes.recent,
-            asked: AskedTime::new(&input.asked),
+            asked: TimeFilterRow::new(&input.asked),
             holding: input.holding,
             conflicts: episodes.conflicts,
             window: words_of_time.asked(),

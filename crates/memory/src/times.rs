@@ -2,7 +2,7 @@
 
 use butler_domain::Timestamp;
 use butler_domain::dates::GivenDate;
-use butler_domain::times::{Asked, StatedDates};
+use butler_domain::times::{StatedDates, TimeFilter};
 use butler_domain::validate::Invalid;
 use chrono::TimeDelta;
 use chrono_tz::Tz;
@@ -11,7 +11,7 @@ use crate::Memory;
 
 /// The time that a question is about, as the caller gave it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct AskedTexts<'a> {
+pub struct TimeFilterTexts<'a> {
     pub valid_at: Option<&'a str>,
     pub as_of: Option<&'a str>,
     pub since: Option<&'a str>,
@@ -33,7 +33,7 @@ impl Memory {
     }
 
     /// Reads the time that a question is about. A blank text counts as omitted.
-    pub fn asked(&self, now: Timestamp, texts: AskedTexts<'_>) -> Result<Asked, Invalid> {
+    pub fn asked(&self, now: Timestamp, texts: TimeFilterTexts<'_>) -> Result<TimeFilter, Invalid> {
         let valid_at = self.date("valid_at", texts.valid_at)?;
         let as_of = self.date("as_of", texts.as_of)?;
         if let Some(date) = as_of.as_ref().filter(|date| date.at > now) {
@@ -46,7 +46,7 @@ impl Memory {
         if since.zip(until).is_some_and(|(since, until)| until <= since) {
             return Err(Invalid::new("until", "is not after since").hint("swap them, or omit one"));
         }
-        Ok(Asked { valid_at, as_of: as_of.map(|date| date.last().min(now)), since, until })
+        Ok(TimeFilter { valid_at, as_of: as_of.map(|date| date.last().min(now)), since, until })
     }
 
     /// Reads a moment in the past: a date, or how long ago.

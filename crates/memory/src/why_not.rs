@@ -6,7 +6,7 @@
 
 mod reasons;
 
-use butler_domain::times::Asked;
+use butler_domain::times::TimeFilter;
 use butler_domain::{Butler, Invalid, MemoryType, Scope, limits};
 use butler_store::injections::ServedBy;
 use butler_store::standing::{self, Filters, Standing};
@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::context::ContextRequest;
 use crate::recall::weighed;
-use crate::search::{AskedTime, Hit, Mode, Ranked, SearchInput};
+use crate::search::{Hit, Mode, Ranked, SearchInput, TimeFilterRow};
 use crate::{Call, HOPS, Memory, MemoryError};
 
 /// How deep the two searches are looked through for the ranks of the memory.
@@ -39,7 +39,7 @@ pub struct WhyNotRequest {
     pub min_relevance: Option<f64>,
     pub hops: Option<usize>,
     pub token_budget: Option<usize>,
-    pub asked: Asked,
+    pub asked: TimeFilter,
 }
 
 /// Whether a call returns a memory, and why not.
@@ -225,7 +225,7 @@ impl Memory {
         let filters = Filters {
             scope: search.scope.as_ref().map(Scope::as_str),
             at: call.now,
-            asked: AskedTime::new(&search.asked),
+            asked: TimeFilterRow::new(&search.asked),
             holding: search.holding,
             model: &model.name,
             model_version: &model.version,

@@ -114,7 +114,7 @@ pub struct Erasure {
     pub erased_at: Timestamp,
 }
 
-/// The erasures since a moment, oldest first. On an owner's session.
+/// The erasures since a moment, oldest first. Needs the owner's session.
 pub async fn erasures_since(session: &mut Session, since: Timestamp) -> Result<Vec<Erasure>, StoreError> {
     session
         .run(|pg| {
@@ -130,8 +130,8 @@ pub async fn erasures_since(session: &mut Session, since: Timestamp) -> Result<V
         .await
 }
 
-/// Records in each tenant's audit stream that its memory was replaced by a backup; in the default tenant's in any case. On an
-/// owner's session.
+/// Records in the audit stream of each tenant, and always of the default tenant, that a backup replaced its memory.
+/// Needs the owner's session.
 pub async fn record_restore(
     session: &mut Session,
     origin: &Origin,

@@ -214,12 +214,12 @@ impl Database {
         format!("{}@{}/{database}", connect.get_username(), self.0.owners.manager().target.place())
     }
 
-    /// The same for all databases of one server.
+    /// Names the server, the same for all its databases.
     pub fn server(&self) -> String {
         self.0.owners.manager().target.place()
     }
 
-    /// Of the server that was the primary when it was last needed.
+    /// The options for connecting to the server that was the primary at the last use.
     pub(crate) fn connect_options(&self) -> PgConnectOptions {
         self.0.owners.manager().target.current().clone()
     }

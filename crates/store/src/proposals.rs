@@ -147,7 +147,7 @@ pub async fn episode_text(
         .await
 }
 
-/// The subject, predicate and content of a proposal, of which an embedding is made; a rule has content only.
+/// The subject, predicate and content of a proposal, as they are embedded. A rule has content only.
 pub async fn text(
     session: &mut Session,
     tenant: &TenantId,

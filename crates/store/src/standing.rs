@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::search::AskedTime;
+use crate::search::TimeFilterRow;
 use crate::{Session, StoreError};
 
 /// The filters of a search, as `functions/memory_standing.sql` reads them.
@@ -14,7 +14,7 @@ pub struct Filters<'a> {
     pub scope: Option<&'a str>,
     pub at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<AskedTime>,
+    pub asked: Option<TimeFilterRow>,
     pub holding: bool,
     pub model: &'a str,
     pub model_version: &'a str,

@@ -127,6 +127,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Export a tenant's memory as JSON lines. */
+        get: operations["exportMemory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/grants": {
         parameters: {
             query?: never;
@@ -156,6 +173,23 @@ export interface paths {
         post?: never;
         /** Revoke what an OAuth client was allowed. This takes effect immediately. */
         delete: operations["revokeGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Import an export, or a file of another program that `butler import` reads. Only for persons. */
+        post: operations["importMemory"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1050,11 +1084,6 @@ export interface components {
             reason: string | null;
             request_id: string | null;
         };
-        /** @description A response with one item. */
-        Array_of_ButlerChangesAnswer: {
-            data: components["schemas"]["ButlerChanges"][];
-            meta: components["schemas"]["Meta"];
-        };
         /** @description Something that needs a person's attention. */
         Attention: {
             /** Format: int64 */
@@ -1142,6 +1171,11 @@ export interface components {
             tokens: number;
             /** Format: date-time */
             until: string;
+        };
+        /** @description A response with one page of a list. */
+        ButlerChangesList: {
+            data: components["schemas"]["ButlerChanges"][];
+            meta: components["schemas"]["PageMeta"];
         };
         /** @description The figures of one butler, for comparison. */
         ButlerFigures: {
@@ -1667,7 +1701,7 @@ export interface components {
              * @description Number of facts that are no longer active.
              */
             past_facts_total: number;
-            /** @description Active facts, or those of the time asked for, grouped by predicate; at most 200. */
+            /** @description Active facts, or those of the requested time, grouped by predicate; at most 200. */
             predicates: components["schemas"]["PredicateFacts"][];
             related: components["schemas"]["RelatedEntity"][];
             tenant_id: string;
@@ -3816,13 +3850,13 @@ export interface components {
 export type AllowedAgainAt = components['schemas']['AllowedAgainAt'];
 export type AllowedAgainAtAnswer = components['schemas']['AllowedAgainAtAnswer'];
 export type Application = components['schemas']['Application'];
-export type ArrayOfButlerChangesAnswer = components['schemas']['Array_of_ButlerChangesAnswer'];
 export type Attention = components['schemas']['Attention'];
 export type BacklogDay = components['schemas']['BacklogDay'];
 export type BackupViewAt = components['schemas']['BackupViewAt'];
 export type BackupViewAtAnswer = components['schemas']['BackupViewAtAnswer'];
 export type BackupViewAtList = components['schemas']['BackupViewAtList'];
 export type ButlerChanges = components['schemas']['ButlerChanges'];
+export type ButlerChangesList = components['schemas']['ButlerChangesList'];
 export type ButlerFigures = components['schemas']['ButlerFigures'];
 export type ButlerItem = components['schemas']['ButlerItem'];
 export type ButlerItemList = components['schemas']['ButlerItemList'];
@@ -4351,6 +4385,42 @@ export interface operations {
             };
         };
     };
+    exportMemory: {
+        parameters: {
+            query?: {
+                /** @description The butler whose memory is meant. Default: the first butler. */
+                butler?: string;
+                /** @description The tenant, if no token fixes it. */
+                tenant?: string;
+                /** @description Whether to include the vectors. Default: true. */
+                embeddings?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     listGrants: {
         parameters: {
             query?: {
@@ -4404,6 +4474,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GrantItemAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    importMemory: {
+        parameters: {
+            query?: {
+                /** @description The butler whose memory is meant. Default: the first butler. */
+                butler?: string;
+                /** @description The tenant, if no token fixes it. */
+                tenant?: string;
+                /** @description Report what would be imported, and write nothing. Default: false. */
+                dry_run?: boolean;
+                /** @description Import the valid lines even if others have problems. Default: false. */
+                partial?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description What was imported. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
                 };
             };
             /** @description The error, with a hint what to do about it. */
@@ -4595,7 +4707,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Array_of_ButlerChangesAnswer"];
+                    "application/json": components["schemas"]["ButlerChangesList"];
                 };
             };
             /** @description The error, with a hint what to do about it. */

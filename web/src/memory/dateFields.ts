@@ -15,14 +15,15 @@ export function dateTexts(dates: FactDates): Record<DateField, string> {
 
 /** The dates that an edit changes. The API keeps a date that is left out, and removes one that is null. */
 export function changedDates(known: FactDates, texts: Record<DateField, string>): FactDates {
-  const changed = dateFields.flatMap((field) => {
+  const changed: FactDates = {}
+  for (const field of dateFields) {
     const text = texts[field].trim()
-    if (text === (known[field] ?? '')) return []
+    if (text === (known[field] ?? '')) continue
+    if (text !== '') changed[field] = text
     // When the source said it can be corrected, but not be unknown.
-    if (text === '') return field === 'observed_at' ? [] : [[field, null]]
-    return [[field, text]]
-  })
-  return Object.fromEntries(changed)
+    else if (field !== 'observed_at') changed[field] = null
+  }
+  return changed
 }
 
 /** The date that the API rejects: its message begins with the name of the field. */

@@ -9,7 +9,7 @@ export function useUndo(kind: Kind) {
   const client = useQueryClient()
   return useMutation({
     mutationFn: async ({ id, at }: { id: string; at: string | null | undefined }) => {
-      const made = { path: { id }, query: { at } }
+      const made = { path: { id }, query: { at: at ?? undefined } }
       if (kind === 'fact') await request('post', '/api/memory/facts/{id}/undo', made)
       else await request('post', '/api/memory/rules/{id}/undo', made)
     },

@@ -208,8 +208,7 @@ async fn import(memory: &Memory, tenant: &TenantId, memories: &Memories) -> anyh
             eprintln!("  stored {read} of {total} in {tenant}");
         }
     };
-    let options =
-        ImportOptions { tenant: tenant.clone(), dry_run: false, partial: false, origin: Origin::default() };
+    let options = ImportOptions { tenant: tenant.clone(), dry_run: false, partial: false, origin: Origin::default() };
     let report = memory.import(&mut lines, &options, &progress).await?;
     ensure!(report.committed, "cannot store {tenant}: {:?}", report.problems);
     Ok(())

@@ -44,7 +44,7 @@ const KEYS: [(&str, &str, &str, &[&str]); 4] = [
     ),
 ];
 
-struct Asked {
+struct TimeFilter {
     question: String,
     /// The words of time, which the control leaves out.
     words: String,
@@ -55,7 +55,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
     let (memories, asked) = lives(bench.world.memory.now());
     let stored = bench.fill("time", &memories).await?;
     let mut scores = Scores::new("words of time");
-    for (number, Asked { question, words, answer }) in asked.iter().take(bench.limit_questions).enumerate() {
+    for (number, TimeFilter { question, words, answer }) in asked.iter().take(bench.limit_questions).enumerate() {
         show_progress(number);
         for (suffix, text) in [("", format!("{question} {words}?")), (" without them", format!("{question}?"))] {
             for (method, found) in bench.ask_facts(&stored, &text).await? {
@@ -72,7 +72,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 }
 
 /// The memories, and one question about each life in each of its keys.
-fn lives(now: Timestamp) -> (Memories, Vec<Asked>) {
+fn lives(now: Timestamp) -> (Memories, Vec<TimeFilter>) {
     let mut dice = Dice::new(21);
     let mut memories = Memories::default();
     let mut asked = Vec::new();
@@ -92,7 +92,7 @@ fn lives(now: Timestamp) -> (Memories, Vec<Asked>) {
             let answer = first + dice.below(VERSIONS - 2);
             let held = &memories.times[&answer];
             let words = words_of_time(held.start, held.end, number, now);
-            asked.push(Asked { question: question.replace("{}", name), words, answer });
+            asked.push(TimeFilter { question: question.replace("{}", name), words, answer });
         }
     }
     filler::add(&mut memories, OTHERS, false);
@@ -131,7 +131,7 @@ mod tests {
         assert!(asked.len() >= 200, "{} questions", asked.len());
         let different: HashSet<_> = asked.iter().map(|asked| &asked.question).collect();
         assert_eq!(different.len(), asked.len());
-        for Asked { words, answer, .. } in &asked {
+        for TimeFilter { words, answer, .. } in &asked {
             let held = &memories.times[answer];
             let window = butler_domain::phrases::understand(words, now, chrono_tz::UTC).window;
             let window = window.unwrap_or_else(|| panic!("{words} was not understood"));

@@ -44,7 +44,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Run a job now: consolidation, decay_sweep, episode_cleanup, inversion, retrain_indexes, reembed, backup
+    /// Run a job now: consolidation, decay_sweep, episode_cleanup, conflicts, inversion, retrain_indexes,
+    /// reembed, backup
     ///
     /// Runs for all tenants, or only for --tenant; a backup always covers all tenants. The job `backup` exists if
     /// [butler.backup] has a schedule. Fails if the job is already running elsewhere.

@@ -4,7 +4,7 @@ use butler_domain::{MemoryType, Mode, Scope, validate};
 use butler_host::access::CLI_ACTOR;
 use butler_host::error::HostError;
 use butler_memory::browse::ServedBy;
-use butler_memory::times::AskedTexts;
+use butler_memory::times::TimeFilterTexts;
 use butler_memory::tool::{ErrorCode, ToolError};
 use butler_memory::{Call, MemoryError, WhyNot, WhyNotRequest};
 use uuid::Uuid;
@@ -88,7 +88,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
 async fn explain(args: &Args, settings: &Settings, opened: &OpenedButler) -> Result<Option<WhyNot>, MemoryError> {
     let memory = &opened.memory;
     let call = Call::internal(memory, settings.tenant.clone().unwrap_or_default(), CLI_ACTOR);
-    let times = AskedTexts {
+    let times = TimeFilterTexts {
         valid_at: args.valid_at.as_deref(),
         as_of: args.as_of.as_deref(),
         since: args.since.as_deref(),

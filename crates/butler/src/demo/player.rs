@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use butler_domain::event::Origin;
-use butler_domain::times::{Asked, StatedDates};
+use butler_domain::times::{StatedDates, TimeFilter};
 use butler_domain::{
     Butler, EntityId, EpisodeId, FactId, MemoryType, MockClock, Permanence, RuleId, Scope, Source, TenantId, Timestamp,
 };
@@ -298,7 +298,7 @@ impl<'a> Player<'a> {
                 mode: Mode::Hybrid,
                 min_relevance: None,
                 hops: butler_memory::HOPS,
-                asked: Asked::default(),
+                asked: TimeFilter::default(),
                 changes_since: None,
             };
             self.memory.context(&call, &request).await?;
@@ -312,7 +312,7 @@ impl<'a> Player<'a> {
                 min_relevance: None,
                 hops: butler_memory::HOPS,
                 explain: false,
-                asked: Asked::default(),
+                asked: TimeFilter::default(),
             };
             self.memory.recall(&call, &input).await?;
         }

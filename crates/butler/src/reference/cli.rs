@@ -27,7 +27,9 @@ fn write(page: &mut String, command: &Command, is_root: bool) {
     // Show the global options only once, under `butler`.
     let mut shown = command.clone().disable_help_flag(!is_root);
     if !is_root {
-        shown = shown.mut_args(|argument| if argument.is_global_set() { argument.hide(true) } else { argument });
+        shown = shown.mut_args(|argument| {
+            if argument.get_help_heading() == Some("Global options") { argument.hide(true) } else { argument }
+        });
     }
     let help = shown.render_long_help().to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();

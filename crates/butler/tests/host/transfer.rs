@@ -412,7 +412,9 @@ async fn facts_of_an_older_export_that_meet_on_one_key_supersede_each_other_newe
                "validity": "active", "scope": "global", "created_at": created_at})
         .to_string()
     };
-    let header = json!({"format": "butler-memory", "version": 1, "counts": {"fact": 4}}).to_string();
+    let header = json!({"format": "butler-memory", "version": 1, "created_at": "2025-06-01T00:00:00Z", "program": "butler 0.1.0",
+        "butler": "general", "tenant": "default", "counts": {"fact": 4}});
+    let header = header.to_string();
     let lines = [
         header,
         fact(1, "User", "favorite color", "red", "2025-01-01T00:00:00Z"),

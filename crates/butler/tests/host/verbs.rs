@@ -320,7 +320,7 @@ fn a_fact_is_corrected_and_loses_a_date_from_the_shell() {
     let shown = shell.json(&["get", "fact", &edited]);
     assert_eq!((&shown["content"], &shown["valid_from"]), (&json!("Bergen"), &json!("2020")), "{shown}");
     assert_eq!(shown.get("valid_to"), None);
-    assert_eq!(shell.run(&["edit", &edited]).status.code(), Some(1), "there is nothing to change");
+    assert_eq!(shell.run(&["edit", &edited]).status.code(), Some(2), "there is nothing to change");
     let unknown = shell.run(&["edit", "01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa", "--content", "x"]);
     assert!(stderr(&unknown).contains("there is no fact"), "{}", stderr(&unknown));
 }

@@ -17,7 +17,7 @@ pub use client_document::{ClientDocuments, DocumentError};
 pub use issue::{
     Credential, Issued, Presented, all_grants, allow, challenge_of, deny, issue, list_grants, new_code, revoke,
 };
-pub use redirect::{check_redirect, is_loopback, origin, redirect_matches};
+pub use redirect::{check_redirect, origin, redirect_matches};
 pub use sign_in::{client, login, login_link, open_session, register};
 
 use crate::access::hash_token;

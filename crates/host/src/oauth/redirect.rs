@@ -2,7 +2,7 @@
 
 use url::Url;
 
-pub use crate::loopback::is_loopback;
+use crate::loopback::is_loopback;
 
 /// Schemes of browsers and operating systems, not of a client: opening them runs, shows or starts something else.
 const DANGEROUS_SCHEMES: [&str; 24] = [

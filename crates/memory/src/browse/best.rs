@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use butler_domain::times::Asked;
+use butler_domain::times::TimeFilter;
 use butler_domain::{MemoryType, Scope};
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::{Call, MemoryError};
 pub const MOST_BEST: usize = 200;
 /// How many matches are looked through if a list has filters that a search does not know, such as a tag.
 const FILTERED: usize = 1000;
-/// A memory that lacks words of the query is related to it from this cosine similarity on. Unrelated texts rarely reach 0.3.
+/// The minimum cosine similarity of a memory that lacks words of the query. Unrelated texts rarely reach 0.3.
 const RELATED: f64 = 0.4;
 
 /// Matches with their scores, best first.
@@ -67,7 +67,7 @@ impl Browse<'_> {
         memory_type: MemoryType,
         query: &str,
         narrowing: Narrowing<'_>,
-        asked: &Asked,
+        asked: &TimeFilter,
     ) -> Result<Best, MemoryError> {
         let limit = if narrowing.is_filtered { FILTERED } else { MOST_BEST };
         let scope = narrowing.scope.and_then(|scope| Scope::new(scope).ok());
@@ -82,7 +82,7 @@ impl Browse<'_> {
         query: &str,
         scope: Option<Scope>,
         limit: usize,
-        asked: &Asked,
+        asked: &TimeFilter,
     ) -> Result<Vec<Hit>, MemoryError> {
         let (query, _) = butler_domain::validate::query(query);
         let input = SearchInput {

@@ -1,6 +1,6 @@
 use butler_domain::MemoryType;
 use butler_domain::resolve::Hints;
-use butler_domain::times::Asked;
+use butler_domain::times::TimeFilter;
 use butler_store::browse::{entities, events, facts, graph, merges};
 use butler_store::times;
 use uuid::Uuid;
@@ -11,7 +11,7 @@ use super::{
     FoundKind, Graph, Listed, MOST_BEST, Mention, MergeItem, Page, RelatedEntity,
 };
 use crate::entities::ResolveInput;
-use crate::search::AskedTime;
+use crate::search::TimeFilterRow;
 use crate::{Call, MemoryError};
 
 /// Episodes that name an entity, in its profile.
@@ -62,7 +62,7 @@ impl Browse<'_> {
         let mut best: Best = named.iter().map(|named| (named.entity_id.0, named.score)).collect();
         let found = self.palette(words, MOST_BEST as i32).await?;
         best.append(found.iter().filter(|item| item.kind == FoundKind::Entity).map(|item| item.id));
-        let facts = self.related(&[MemoryType::Fact], words, None, MOST_BEST, &Asked::default()).await?;
+        let facts = self.related(&[MemoryType::Fact], words, None, MOST_BEST, &TimeFilter::default()).await?;
         best.append(facts.iter().filter_map(|fact| fact.entity_id));
         Ok(best)
     }
@@ -72,7 +72,7 @@ impl Browse<'_> {
         &self,
         id: Uuid,
         max_facts: i64,
-        asked: &Asked,
+        asked: &TimeFilter,
     ) -> Result<EntityKnowledge, MemoryError> {
         let mut session = self.memory.db().reader(self.tenant).await?;
         let about = |state, sort| FactFilter { state, entity: Some(id), sort, ..FactFilter::default() };
@@ -99,7 +99,7 @@ impl Browse<'_> {
         &self,
         predicates: Option<&[String]>,
         limit: i64,
-        asked: Option<&AskedTime>,
+        asked: Option<&TimeFilterRow>,
     ) -> Result<Graph, MemoryError> {
         let mut session = self.memory.db().reader(self.tenant).await?;
         Ok(graph::graph(&mut session, self.tenant, self.now, predicates, limit, asked).await?)

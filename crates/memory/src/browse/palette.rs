@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use butler_domain::MemoryType;
 use butler_domain::fusion::rrf_score;
-use butler_domain::times::Asked;
+use butler_domain::times::TimeFilter;
 use butler_store::browse::palette;
 use uuid::Uuid;
 
@@ -25,7 +25,8 @@ impl Browse<'_> {
     /// Finds facts, rules, episodes and entities by words and by meaning, about `limit` of each kind, best first.
     pub async fn find(&self, words: &str, limit: i32) -> Result<Vec<PaletteItem>, MemoryError> {
         let types = [MemoryType::Fact, MemoryType::Rule, MemoryType::Episode];
-        let hits = self.related(&types, words, None, usize::try_from(limit).unwrap_or(1), &Asked::default()).await?;
+        let hits =
+            self.related(&types, words, None, usize::try_from(limit).unwrap_or(1), &TimeFilter::default()).await?;
         let mut found = self.palette(words, limit).await?;
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         let by_words: HashMap<Uuid, usize> = found.iter().zip(1..).map(|(item, rank)| (item.id, rank)).collect();

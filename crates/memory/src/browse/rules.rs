@@ -1,5 +1,5 @@
 use butler_domain::MemoryType;
-use butler_domain::times::Asked;
+use butler_domain::times::TimeFilter;
 use butler_store::browse::{events, links, rules};
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ impl Browse<'_> {
             let mut session = self.memory.db().reader(self.tenant).await?;
             return Ok(rules::list(&mut session, self.tenant, filter, page, self.now).await?);
         };
-        let asked = Asked { since: filter.since, until: filter.until, ..Asked::default() };
+        let asked = TimeFilter { since: filter.since, until: filter.until, ..TimeFilter::default() };
         let narrowing = Narrowing { scope: only(filter.scopes.as_deref()), is_filtered: filter.is_narrow() };
         let mut best = self.best(MemoryType::Rule, words, narrowing, &asked).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;

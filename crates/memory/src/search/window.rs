@@ -2,7 +2,7 @@
 
 use butler_domain::phrases::{self, Ignored, NamedEvent, Understood};
 use butler_domain::{MemoryType, Timestamp};
-use butler_store::search::AskedTime;
+use butler_store::search::TimeFilterRow;
 use butler_store::times::EventDate;
 use chrono::DateTime;
 use chrono_tz::Tz;
@@ -51,10 +51,10 @@ impl TimeWords {
         Self::of(understood)
     }
 
-    /// What the database is asked for.
-    pub fn asked(&self) -> Option<AskedTime> {
+    /// The period in the form that the database reads.
+    pub fn asked(&self) -> Option<TimeFilterRow> {
         let (first, last) = self.bounds?;
-        Some(AskedTime { first: Some(first), last: Some(last), as_of: None, since: None, until: None })
+        Some(TimeFilterRow { first: Some(first), last: Some(last), as_of: None, since: None, until: None })
     }
 
     /// Raises the scores of memories in the period and, less, of those near it.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::optional;
-use super::times::AskedTime;
+use super::times::TimeArguments;
 use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::{Call, Memory, MemoryError};
 
@@ -56,7 +56,7 @@ impl ToolDefinition for EntityNeighbors {
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Neighbors, MemoryError> {
         let asked =
-            AskedTime { valid_at: &input.valid_at, as_of: &input.as_of, since: &input.since, until: &input.until }
+            TimeArguments { valid_at: &input.valid_at, as_of: &input.as_of, since: &input.since, until: &input.until }
                 .read(memory, call.now)?;
         let around = Neighborhood {
             entity: EntityId(validate::uuid("entity_id", validate::string("entity_id", &input.entity_id)?)?),
@@ -67,7 +67,7 @@ impl ToolDefinition for EntityNeighbors {
             .unwrap_or(Direction::Both),
             depth: whole("depth", input.depth.as_ref(), limits::NEIGHBOR_DEPTH)?.unwrap_or(1),
             limit: whole("limit", input.limit.as_ref(), limits::NEIGHBORS)?.unwrap_or(50),
-            asked: butler_store::search::AskedTime::new(&asked),
+            asked: butler_store::search::TimeFilterRow::new(&asked),
         };
         memory.entity_neighbors(&call, &around).await
     }

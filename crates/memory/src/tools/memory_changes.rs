@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::optional;
 use super::times::text;
 use crate::changes::{Changes, ChangesInput};
-use crate::times::AskedTexts;
+use crate::times::TimeFilterTexts;
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError};
 
@@ -46,7 +46,7 @@ impl ToolDefinition for MemoryChanges {
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Changes, MemoryError> {
         let (since, until) = (text("since", &input.since)?, text("until", &input.until)?);
-        let texts = AskedTexts { since: since.as_deref(), until: until.as_deref(), ..AskedTexts::default() };
+        let texts = TimeFilterTexts { since: since.as_deref(), until: until.as_deref(), ..TimeFilterTexts::default() };
         let asked = memory.asked(call.now, texts)?;
         memory.since(call.now, "since", since.as_deref())?;
         let missing = || validate::Invalid::new("since", "is required").hint("a date, or how long ago: \"7d\"");

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::memory_search::{hops, min_relevance, mode};
 use super::optional;
-use super::times::{AskedTime, text};
+use super::times::{TimeArguments, text};
 use crate::context::ContextRequest;
 use crate::search::Mode;
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
@@ -88,7 +88,7 @@ impl ToolDefinition for MemoryContext {
             token_budget: token_budget.unwrap_or(memory.config().retrieval.context_token_budget),
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
             hops: hops(input.hops.as_ref())?.unwrap_or(crate::recall::HOPS),
-            asked: AskedTime {
+            asked: TimeArguments {
                 valid_at: &input.valid_at,
                 as_of: &input.as_of,
                 since: &input.since,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::memory_search::{hops, min_relevance, mode, scope};
-use super::times::AskedTime;
+use super::times::TimeArguments;
 use super::{cut_note, flag, optional};
 use crate::recall::RecallInput;
 use crate::search::{Hit, Mode, Trace};
@@ -98,7 +98,7 @@ impl ToolDefinition for MemoryRecall {
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
             hops: hops(input.hops.as_ref())?.unwrap_or(crate::recall::HOPS),
             explain: flag("explain", input.explain.as_ref())?,
-            asked: AskedTime {
+            asked: TimeArguments {
                 valid_at: &input.valid_at,
                 as_of: &input.as_of,
                 since: &input.since,

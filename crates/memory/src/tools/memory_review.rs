@@ -96,7 +96,9 @@ impl ToolDefinition for MemoryReview {
             };
             if decided.is_none() {
                 let message = format!("there is no proposal with id {id}");
-                return Err(validate::Invalid::new("proposal_id", message).hint("list them with the action list").into());
+                return Err(validate::Invalid::new("proposal_id", message)
+                    .hint("list them with the action list")
+                    .into());
             }
         }
         let limit = optional(input.limit.as_ref(), validate::limit)?.unwrap_or(LIMIT);

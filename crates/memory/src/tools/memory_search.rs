@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::times::AskedTime;
+use super::times::TimeArguments;
 use super::{cut_note, flag, optional};
 use crate::search::{Hit, Mode, SearchInput, Trace};
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
@@ -100,7 +100,7 @@ impl ToolDefinition for MemorySearch {
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
             hops: hops(input.hops.as_ref())?.unwrap_or(0),
             explain: flag("explain", input.explain.as_ref())?,
-            asked: AskedTime {
+            asked: TimeArguments {
                 valid_at: &input.valid_at,
                 as_of: &input.as_of,
                 since: &input.since,

@@ -1,26 +1,26 @@
 //! Arguments that tell a time, which several tools have.
 
 use butler_domain::Timestamp;
-use butler_domain::times::{Asked, StatedDates};
+use butler_domain::times::{StatedDates, TimeFilter};
 use butler_domain::validate::{self, Invalid};
 use serde_json::Value;
 
 use crate::Memory;
-use crate::times::{AskedTexts, DateTexts};
+use crate::times::{DateTexts, TimeFilterTexts};
 
 /// The time that a question is about.
-pub struct AskedTime<'a> {
+pub struct TimeArguments<'a> {
     pub valid_at: &'a Option<Value>,
     pub as_of: &'a Option<Value>,
     pub since: &'a Option<Value>,
     pub until: &'a Option<Value>,
 }
 
-impl AskedTime<'_> {
-    pub fn read(&self, memory: &Memory, now: Timestamp) -> Result<Asked, Invalid> {
+impl TimeArguments<'_> {
+    pub fn read(&self, memory: &Memory, now: Timestamp) -> Result<TimeFilter, Invalid> {
         let (valid_at, as_of) = (text("valid_at", self.valid_at)?, text("as_of", self.as_of)?);
         let (since, until) = (text("since", self.since)?, text("until", self.until)?);
-        let texts = AskedTexts {
+        let texts = TimeFilterTexts {
             valid_at: valid_at.as_deref(),
             as_of: as_of.as_deref(),
             since: since.as_deref(),

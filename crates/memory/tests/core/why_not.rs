@@ -3,7 +3,7 @@
 use butler_domain::{Scope, TenantId};
 use butler_memory::browse::ServedBy;
 use butler_memory::search::Mode;
-use butler_memory::times::AskedTexts;
+use butler_memory::times::TimeFilterTexts;
 use butler_memory::{Call, MemoryConfig, ReasonCode, WhyNot, WhyNotRequest};
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ async fn each_filter_is_named() {
     let answer = told(&memory, &about(ServedBy::Recall, "tea", &later)).await;
     assert_eq!(answer.reasons[0].code, ReasonCode::Time);
     assert!(answer.reasons[0].message.contains("2040"), "{answer:?}");
-    let then = AskedTexts { valid_at: Some("2041"), ..AskedTexts::default() };
+    let then = TimeFilterTexts { valid_at: Some("2041"), ..TimeFilterTexts::default() };
     let then = memory.memory.asked(memory.memory.now(), then).unwrap();
     let then = WhyNotRequest { asked: then, ..about(ServedBy::Recall, "tea", &later) };
     assert!(codes(&memory, &then).await.is_empty(), "what the remedy says works");

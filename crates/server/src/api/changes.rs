@@ -3,11 +3,11 @@
 use butler_domain::Scope;
 use butler_host::access::Right;
 use butler_memory::changes::{Changes, ChangesInput};
-use butler_memory::times::AskedTexts;
+use butler_memory::times::TimeFilterTexts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::envelope::{Meta, Single};
+use super::envelope::List;
 use super::error::ApiError;
 use super::operation::{Operation, RequestContext, Verb};
 
@@ -40,7 +40,7 @@ impl Operation for GetChanges {
     type Path = ();
     type Query = ChangesQuery;
     type Body = ();
-    type Answer = Single<Vec<ButlerChanges>>;
+    type Answer = List<ButlerChanges>;
 
     const ID: &'static str = "getChanges";
     const VERB: Verb = Verb::Get;
@@ -55,7 +55,8 @@ impl Operation for GetChanges {
             .each(query.butler.as_deref(), |memory| async move {
                 let call = ctx.call(&memory);
                 let since = query.since.as_deref().unwrap_or("7d");
-                let texts = AskedTexts { since: Some(since), until: query.until.as_deref(), ..AskedTexts::default() };
+                let texts =
+                    TimeFilterTexts { since: Some(since), until: query.until.as_deref(), ..TimeFilterTexts::default() };
                 let asked = memory.asked(call.now, texts)?;
                 let input = ChangesInput {
                     since: asked.since.unwrap_or(call.now),
@@ -67,6 +68,6 @@ impl Operation for GetChanges {
             })
             .await?;
         let data = replies.parts.into_iter().map(|(butler, changes)| ButlerChanges { butler, changes }).collect();
-        Ok(Single { data, meta: Meta::new(replies.unavailable) })
+        Ok(List::complete(data, replies.unavailable))
     }
 }

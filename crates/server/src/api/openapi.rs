@@ -17,6 +17,7 @@ pub fn document() -> Value {
         path[entry.verb.as_str()] = operation(entry, &mut answers, &error);
     }
     paths.insert("/api/events".to_owned(), super::live::description(&error));
+    paths.extend(super::transfer::descriptions(&error).map(|(path, about)| (path.to_owned(), about)));
     paths.insert("/api/openapi.json".to_owned(), own_description());
     let schemas = answers.take_definitions(true);
     json!({

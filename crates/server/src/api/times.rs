@@ -1,8 +1,8 @@
 //! The parameters that name the period of a question.
 
 use butler_domain::Timestamp;
-use butler_domain::times::Asked;
-use butler_memory::times::AskedTexts;
+use butler_domain::times::TimeFilter;
+use butler_memory::times::TimeFilterTexts;
 use butler_memory::{Call, Memory};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -33,15 +33,19 @@ pub struct SinceQuery {
 impl SinceQuery {
     /// The first moment, and the first one that is too late.
     pub fn read(&self, memory: &Memory, call: &Call) -> Result<(Option<Timestamp>, Option<Timestamp>), ApiError> {
-        let texts = AskedTexts { since: self.since.as_deref(), until: self.until.as_deref(), ..AskedTexts::default() };
+        let texts = TimeFilterTexts {
+            since: self.since.as_deref(),
+            until: self.until.as_deref(),
+            ..TimeFilterTexts::default()
+        };
         let asked = memory.asked(call.now, texts)?;
         Ok((asked.since, asked.until))
     }
 }
 
 impl TimeQuery {
-    pub fn read(&self, memory: &Memory, call: &Call) -> Result<Asked, ApiError> {
-        let texts = AskedTexts {
+    pub fn read(&self, memory: &Memory, call: &Call) -> Result<TimeFilter, ApiError> {
+        let texts = TimeFilterTexts {
             valid_at: self.valid_at.as_deref(),
             as_of: self.as_of.as_deref(),
             since: self.since.as_deref(),

@@ -1,5 +1,5 @@
-//! `GET /api/export` and `POST /api/import`: a tenant's memory as a file. Both are files and not JSON answers, so they are
-//! no operations of the OpenAPI document.
+//! `GET /api/export` and `POST /api/import`: a tenant's memory as a file. Their bodies are files and not JSON, so they are not
+//! operations like the others, and describe themselves in the OpenAPI document.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Seek, Write};
@@ -17,7 +17,7 @@ use butler_memory::transfer::{FileFormat, ImportOptions, ImportReport, LineReade
 use futures::{StreamExt, stream};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::SemaphorePermit;
 
 use super::error::ApiError;
@@ -36,6 +36,41 @@ struct ExportQuery {
     butler: Option<String>,
     /// Whether to include the vectors. Default: true.
     embeddings: Option<bool>,
+}
+
+/// The description of both in the OpenAPI document.
+pub fn descriptions(error: &Value) -> [(&'static str, Value); 2] {
+    let parameter = |name: &str, kind: &str, about: &str| json!({"name": name, "in": "query", "required": false, "description": about, "schema": {"type": kind}});
+    let butler = parameter("butler", "string", "The butler whose memory is meant. Default: the first butler.");
+    let tenant = parameter("tenant", "string", "The tenant, if no token fixes it.");
+    let failed = json!({"description": "The error, with a hint what to do about it.",
+        "content": {"application/json": {"schema": error}}});
+    let export = json!({"get": {
+        "operationId": "exportMemory", "tags": ["transfer"], "summary": "Export a tenant's memory as JSON lines.",
+        "x-right": "admin",
+        "parameters": [butler, tenant, parameter("embeddings", "boolean", "Whether to include the vectors. Default: true.")],
+        "responses": {
+            "200": {"description": "The file.", "content": {"application/x-ndjson": {"schema": {"type": "string"}}}},
+            "default": failed,
+        },
+    }});
+    let import = json!({"post": {
+        "operationId": "importMemory", "tags": ["transfer"],
+        "summary": "Import an export, or a file of another program that `butler import` reads. Only for persons.",
+        "x-right": "admin",
+        "parameters": [
+            butler, tenant,
+            parameter("dry_run", "boolean", "Report what would be imported, and write nothing. Default: false."),
+            parameter("partial", "boolean", "Import the valid lines even if others have problems. Default: false."),
+        ],
+        "requestBody": {"required": true,
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
+        "responses": {
+            "200": {"description": "What was imported.", "content": {"application/json": {"schema": {"type": "object"}}}},
+            "default": failed,
+        },
+    }});
+    [("/api/export", export), ("/api/import", import)]
 }
 
 pub async fn export(State(api): State<Api>, request: Request) -> Response {

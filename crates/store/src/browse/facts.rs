@@ -1,6 +1,6 @@
 //! Facts for lists and detail pages.
 
-use butler_domain::times::{Asked, FactDates};
+use butler_domain::times::{FactDates, TimeFilter};
 use butler_domain::{Fact, Permanence, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{LISTED_CHARS, Listed, Page};
 use crate::rows::FactRow;
-use crate::search::AskedTime;
+use crate::search::TimeFilterRow;
 use crate::times::{PeriodRow, names_then};
 use crate::{Session, StoreError};
 
@@ -34,7 +34,7 @@ pub enum FactFilterState {
 
 impl FactFilterState {
     /// The states that a caller who names none means: what held at a moment may have ended since.
-    pub const fn of(asked: &Asked) -> Self {
+    pub const fn of(asked: &TimeFilter) -> Self {
         if asked.has_moment() { Self::All } else { Self::Active }
     }
 
@@ -96,7 +96,7 @@ pub struct FactFilter {
     /// Only these. The order `best` is theirs.
     pub ids: Option<Vec<Uuid>>,
     /// Only those that fit this time.
-    pub asked: Asked,
+    pub asked: TimeFilter,
     pub sort: FactSort,
 }
 
@@ -171,7 +171,7 @@ pub async fn ids(
         "state": filter.state.as_str(), "scopes": filter.scopes, "subject": filter.subject, "words": filter.words,
         "min_confidence": filter.min_confidence, "permanence": filter.permanence.map(Permanence::as_str),
         "entity": filter.entity, "tag": filter.tag, "ids": filter.ids, "sort": filter.sort.as_str(),
-        "asked": AskedTime::new(&filter.asked),
+        "asked": TimeFilterRow::new(&filter.asked),
     });
     let found = session
         .run(|pg| {
@@ -201,7 +201,7 @@ pub async fn one(
     Ok(by_ids(session, tenant, &[id], None, (now, None)).await?.pop())
 }
 
-/// In the order of the ids, with the dates and names that were believed at `as_of`.
+/// The facts in the order of the ids, with the dates and names that were believed at `as_of`.
 async fn by_ids(
     session: &mut Session,
     tenant: &TenantId,

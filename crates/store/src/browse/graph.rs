@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sqlx::types::Json;
 
-use crate::search::AskedTime;
+use crate::search::TimeFilterRow;
 use crate::times::names_then;
 use crate::{Session, StoreError};
 
@@ -63,7 +63,7 @@ pub async fn graph(
     now: Timestamp,
     predicates: Option<&[String]>,
     limit: i64,
-    asked: Option<&AskedTime>,
+    asked: Option<&TimeFilterRow>,
 ) -> Result<Graph, StoreError> {
     let entities = session
         .run(|pg| {

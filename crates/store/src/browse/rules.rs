@@ -92,7 +92,7 @@ impl RuleFilter {
             || self.state != RuleFilterState::Remembered
     }
 
-    /// Whether a search finds the rules of this state: it finds remembered ones only.
+    /// Whether search can find rules in this state. It finds remembered rules only.
     pub fn is_searchable(&self) -> bool {
         matches!(self.state, RuleFilterState::Remembered | RuleFilterState::Fading)
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::search::AskedTime;
+use crate::search::TimeFilterRow;
 use crate::times::names_then;
 use crate::{Session, StoreError};
 
@@ -24,7 +24,7 @@ pub struct Neighborhood {
     /// At most so many edges, the nearest first.
     pub limit: i32,
     /// The relations of this time; `None`: now.
-    pub asked: Option<AskedTime>,
+    pub asked: Option<TimeFilterRow>,
 }
 
 /// The edges around an entity and the entities at their ends.

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use butler_domain::Timestamp;
-use butler_domain::times::{Asked, FactDates};
+use butler_domain::times::{FactDates, TimeFilter};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// The period that the caller asked for, as `functions/memories_fitting.sql` reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AskedTime {
+pub struct TimeFilterRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,9 +22,9 @@ pub struct AskedTime {
     pub until: Option<Timestamp>,
 }
 
-impl AskedTime {
+impl TimeFilterRow {
     /// `None` if the caller asked for no time.
-    pub fn new(asked: &Asked) -> Option<Self> {
+    pub fn new(asked: &TimeFilter) -> Option<Self> {
         (!asked.is_empty()).then(|| Self {
             first: asked.valid_at.as_ref().map(|date| date.at),
             last: asked.valid_at.as_ref().map(|date| date.last()),

@@ -14,7 +14,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::{Session, StoreError};
-pub use info::{AskedTime, FusedScore, MatchInfo, Pool, Reached, StoreBackground, StoreInfo};
+pub use info::{FusedScore, MatchInfo, Pool, Reached, StoreBackground, StoreInfo, TimeFilterRow};
 pub use pools::Pools;
 
 /// What to retrieve. Each leg of each type finds at most `limit` rows. `functions/memory_retrieve.sql` reads it.
@@ -54,14 +54,14 @@ pub struct Retrieve<'a> {
     pub recent: usize,
     /// Only memories that fit this period.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<AskedTime>,
+    pub asked: Option<TimeFilterRow>,
     /// Whether to return only facts that are true at `at`.
     pub holding: bool,
     /// Whether to return which of the facts contradict each other.
     pub conflicts: bool,
     /// Also return the facts and episodes of this period.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub window: Option<AskedTime>,
+    pub window: Option<TimeFilterRow>,
 }
 
 /// The result of [`retrieve`].

@@ -3,7 +3,7 @@ use butler_memory::tool::Answer;
 use serde_json::json;
 
 use super::input::text;
-use super::times::AskedTime;
+use super::times::TimeOptions;
 use super::{Output, Ranking, Request, show};
 use crate::printer::Printer;
 
@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(long, value_name = "DATE")]
     changes_since: Option<String>,
     #[command(flatten)]
-    time: AskedTime,
+    time: TimeOptions,
     /// Omit all facts and rules unless at least one has this probability of being relevant, 0 to 1
     #[arg(long, value_name = "NUMBER")]
     min_relevance: Option<f64>,

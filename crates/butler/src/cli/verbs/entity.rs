@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::entity_direct::{Direct, merged_id};
 use super::input::{non_empty, object, one_of};
 use super::named_entity::find;
-use super::times::AskedTime;
+use super::times::TimeOptions;
 use super::{Output, Request, show};
 use crate::cli::Settings;
 use crate::cli::tool_client::ToolClient;
@@ -140,7 +140,7 @@ enum Action {
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
         #[command(flatten)]
-        time: AskedTime,
+        time: TimeOptions,
         #[command(flatten)]
         output: Output,
     },

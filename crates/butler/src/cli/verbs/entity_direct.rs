@@ -6,7 +6,7 @@ use butler_host::access::CLI_ACTOR;
 use butler_host::error::HostError;
 use butler_memory::browse::{EntityFilter, EntityItem, EntitySort, Listed, Page};
 use butler_memory::entities::MergePreview;
-use butler_memory::times::AskedTexts;
+use butler_memory::times::TimeFilterTexts;
 use butler_memory::{Call, MemoryError};
 use serde_json::json;
 use uuid::Uuid;
@@ -34,7 +34,8 @@ impl Direct {
         let (memory, call) = (&opened.memory, call(opened, settings));
         match self {
             Self::List { entity_type, since, until, limit, json } => {
-                let texts = AskedTexts { since: since.as_deref(), until: until.as_deref(), ..AskedTexts::default() };
+                let texts =
+                    TimeFilterTexts { since: since.as_deref(), until: until.as_deref(), ..TimeFilterTexts::default() };
                 let asked = memory.asked(call.now, texts).map_err(|error| failed(error.into()))?;
                 let filter = EntityFilter {
                     entity_type,

@@ -2,7 +2,7 @@ use butler_host::error::HostError;
 use serde_json::json;
 
 use super::input::text_or_empty;
-use super::times::AskedTime;
+use super::times::TimeOptions;
 use super::{Output, Ranking, Request, show};
 
 /// List the facts and rules about a topic, most useful first
@@ -22,7 +22,7 @@ pub struct Args {
     #[command(flatten)]
     ranking: Ranking,
     #[command(flatten)]
-    time: AskedTime,
+    time: TimeOptions,
     /// Maximum number of results, 0 to 100 [default: 10]
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,

@@ -3,7 +3,7 @@ use butler_host::error::HostError;
 use serde_json::json;
 
 use super::input::{non_empty, one_of, text_or_empty};
-use super::times::AskedTime;
+use super::times::TimeOptions;
 use super::{Output, Ranking, Request, show};
 
 /// Find memories by meaning and keywords
@@ -26,7 +26,7 @@ pub struct Args {
     #[command(flatten)]
     ranking: Ranking,
     #[command(flatten)]
-    time: AskedTime,
+    time: TimeOptions,
     /// Maximum number of results, 0 to 100 [default: 10]
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,

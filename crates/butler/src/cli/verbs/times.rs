@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// The time that a question is about.
 #[derive(Debug, Clone, clap::Args)]
-pub struct AskedTime {
+pub struct TimeOptions {
     /// What was true then: a year, month, day or time [default: now]
     #[arg(long, value_name = "DATE")]
     valid_at: Option<String>,
@@ -19,7 +19,7 @@ pub struct AskedTime {
     until: Option<String>,
 }
 
-impl AskedTime {
+impl TimeOptions {
     /// Adds the options to the arguments of a tool.
     pub fn add_to(self, arguments: &mut Value) {
         for (name, value) in

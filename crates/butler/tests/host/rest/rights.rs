@@ -68,7 +68,7 @@ async fn fill(api: &Api) -> [(&'static str, String); 4] {
 }
 
 /// They need more than a right: a caller of all tenants, or an LLM. The tests of transfer cover them.
-const APART: [&str; 4] = ["listenEvents", "listBackups", "createBackup", "testLlm"];
+const APART: [&str; 6] = ["listenEvents", "listBackups", "createBackup", "testLlm", "exportMemory", "importMemory"];
 
 /// Turns every operation of the document into a case, except for those apart and the event stream, which never ends.
 fn cases(document: &Value, ids: &[(&str, String)]) -> Vec<Case> {

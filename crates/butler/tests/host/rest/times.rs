@@ -49,7 +49,7 @@ async fn the_list_of_a_time_takes_every_filter() {
     assert_eq!(next["data"][0]["content"], "Oslo", "pages by cursor");
     assert_eq!(contents(&api, "/api/memory/facts?as_of=2001").await, [""; 0], "nothing was known then");
     for bad in ["valid_at=soon", "as_of=9000", "since=2030&until=2020"] {
-        assert_eq!(api.answer(&format!("/api/memory/facts?{bad}")).await.status, 400, "{bad}");
+        assert_eq!(api.answer(&format!("/api/memory/facts?{bad}")).await.status, 422, "{bad}");
     }
 }
 
@@ -69,7 +69,7 @@ async fn rules_entities_and_episodes_are_listed_since_and_until() {
                 assert_eq!(total(&format!("/api/memory/{list}?{time}{sort}")).await, expected, "{list} {time}{sort}");
             }
         }
-        assert_eq!(api.answer(&format!("/api/memory/{list}?since=soon")).await.status, 400);
+        assert_eq!(api.answer(&format!("/api/memory/{list}?since=soon")).await.status, 422);
     }
     assert_eq!(contents(&api, "/api/memory/episodes?until=2020-05").await, ["an old letter"]);
     assert_eq!(contents(&api, "/api/memory/episodes?since=2021").await, ["a new letter"]);
@@ -117,7 +117,7 @@ async fn an_edit_with_null_removes_a_date() {
     let shown = api.get(&format!("/api/memory/facts/{}", edited["id"].as_str().unwrap())).await;
     assert_eq!((&shown["data"]["valid_from"], shown["data"].get("valid_to")), (&json!("2015"), None), "{shown}");
     let nothing = api.send("PUT", &format!("/api/memory/facts/{}", edited["id"].as_str().unwrap()), json!({})).await;
-    assert_eq!(nothing.status, 400);
+    assert_eq!(nothing.status, 422);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,10 +129,12 @@ async fn changes_are_told_since_a_time() {
     let lists = ["learned", "changed", "contradicted", "faded", "forgotten"];
     assert!(lists.iter().all(|list| changes["data"][0][list].is_array()), "{changes}");
     assert!(changes["data"][0]["changed"].to_string().contains("Rome"), "{changes}");
-    assert_eq!(api.get("/api/memory/changes").await["data"], changes["data"], "a week if left out");
+    let week = api.get("/api/memory/changes").await;
+    assert_eq!(week["data"][0]["changed"], changes["data"][0]["changed"], "a week if left out");
+    assert_eq!(week["meta"]["total"], 1, "{week}");
     let none = api.get("/api/memory/changes?since=2001&until=2002").await;
     assert!(lists.iter().all(|list| none["data"][0][list] == json!([])), "{none}");
     for bad in ["token_budget=0", "since=soon", "since=2020&until=2010"] {
-        assert_eq!(api.answer(&format!("/api/memory/changes?{bad}")).await.status, 400, "{bad}");
+        assert_eq!(api.answer(&format!("/api/memory/changes?{bad}")).await.status, 422, "{bad}");
     }
 }

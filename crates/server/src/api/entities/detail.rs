@@ -22,7 +22,7 @@ pub struct EntityDetail {
     pub entity: EntityView,
     /// The canonical name at `as_of`, if the entity was renamed since.
     pub name_then: Option<String>,
-    /// Active facts, or those of the time asked for, grouped by predicate; at most 200.
+    /// Active facts, or those of the requested time, grouped by predicate; at most 200.
     pub predicates: Vec<PredicateFacts>,
     /// Number of active facts, including those that `predicates` leaves out.
     pub facts_total: i64,

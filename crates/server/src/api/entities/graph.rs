@@ -2,7 +2,7 @@
 
 use butler_host::access::Right;
 use butler_memory::browse::Graph;
-use butler_memory::search::AskedTime;
+use butler_memory::search::TimeFilterRow;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -51,7 +51,7 @@ impl Operation for GetGraph {
         let time = &query.time;
         let replies = ctx
             .each(query.butler.as_deref(), |memory| async move {
-                let asked = AskedTime::new(&time.read(&memory, &ctx.call(&memory))?);
+                let asked = TimeFilterRow::new(&time.read(&memory, &ctx.call(&memory))?);
                 Ok(ctx.browse(&memory).graph(predicates, limit, asked.as_ref()).await?)
             })
             .await?;

@@ -4,7 +4,7 @@ use butler_domain::{Direction, EntityId, limits};
 use butler_host::access::Right;
 use butler_memory::MemoryError;
 use butler_memory::entities::{Neighborhood, Neighbors};
-use butler_memory::search::AskedTime;
+use butler_memory::search::TimeFilterRow;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -67,7 +67,7 @@ impl Operation for GetNeighbors {
         let (home, item) = ctx
             .find(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
                 let call = ctx.call(&memory);
-                let around = Neighborhood { asked: AskedTime::new(&time.read(&memory, &call)?), ..around.clone() };
+                let around = Neighborhood { asked: TimeFilterRow::new(&time.read(&memory, &call)?), ..around.clone() };
                 match memory.entity_neighbors(&call, &around).await {
                     Ok(neighbors) => Ok(Some(neighbors)),
                     Err(MemoryError::NoEntity { .. }) => Ok(None),

@@ -1,1 +1,0 @@
-import{n as e}from"./rolldown-runtime-WkwZ5CU-.js";import{i as t}from"./react-AyOTluXZ.js";var n=e(t(),1),r=20;function i(){let[e,t]=(0,n.useState)(0);function i(n){e>0&&n.data?.data.length===0&&!n.isPlaceholderData&&t(Math.max(0,e-r))}return{page:{limit:r,offset:e||void 0},setOffset:t,leaveEmptyPage:i}}export{i as t};
