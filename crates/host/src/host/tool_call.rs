@@ -108,8 +108,9 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use butler_memory::Caller;
+    use butler_domain::TenantId;
     use butler_memory::tool::ToolSpec;
+    use butler_memory::{Caller, CallerTenant};
     use futures::future::BoxFuture;
     use serde_json::{Map, Value, json};
 
@@ -221,6 +222,25 @@ mod tests {
         let world = World::new("memory_stats", |_| Err(ErrorCode::InvalidArgument));
         assert!(world.call(Rights::ALL, json!({})).await.is_err());
         assert_eq!(world.runs(), 1, "only a lost connection is retried");
+    }
+
+    #[tokio::test]
+    async fn an_agent_without_a_token_cannot_approve_what_it_was_talked_into() {
+        let world = World::new("memory_review", |_| Ok(()));
+        for action in ["approve", "Approve", "reject", "x"] {
+            let error = world.call(Rights::ALL, json!({ "action": action })).await.err().unwrap();
+            assert_eq!(error.code, ErrorCode::Forbidden, "{action}");
+        }
+        assert!(world.call(Rights::ALL, json!({})).await.is_ok());
+        assert_eq!(world.runs(), 1);
+        let caller = |tenant| Caller { tenant, ..Caller::trusted() };
+        for caller in [caller(CallerTenant::Token(TenantId::default())), Caller::trusted().person()] {
+            let arguments = json!({"action": "approve"}).as_object().unwrap().clone();
+            let call = ToolCall::parse(&world.tool.spec, caller, arguments);
+            assert!(!call.lacks_person());
+            assert!(check_right(Rights { admin: false, ..Rights::ALL }, &call).is_err());
+            assert!(check_right(Rights::ALL, &call).is_ok());
+        }
     }
 
     #[tokio::test]
