@@ -26,15 +26,17 @@ function useSteps(): Step[] {
   const facts = useGet('/api/memory/facts', { query: { limit: 1, validity: 'all' } }, { refetchEvery: EVERY_MS })
   const seen = server.data?.data.agent_seen_at
   const tested = useLlmTested()
+  const stored = (episodes.data?.meta.total ?? 0) > 0
+  const connected = stored ? 'An agent connected' : 'An agent connects'
   return [
     {
       // With a token the server does not say whether an agent connected, but only an agent stores episodes.
-      done: Boolean(seen) || (episodes.data?.meta.total ?? 0) > 0,
-      title: seen ? `An agent connected ${ago(seen)}` : 'An agent connects',
+      done: Boolean(seen) || stored,
+      title: seen ? `An agent connected ${ago(seen)}` : connected,
       waiting: 'Run the command above, then start your agent.',
     },
     {
-      done: (episodes.data?.meta.total ?? 0) > 0,
+      done: stored,
       title: 'The first episode is stored',
       waiting: 'End a session, or ask the agent to remember something.',
     },
