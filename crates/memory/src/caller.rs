@@ -11,6 +11,8 @@ pub struct Caller {
     pub actor: Option<String>,
     /// The highest trust that text of this caller can have.
     pub source: Source,
+    /// Whether the caller presented a token. `butler mcp --tenant` fixes the tenant without one.
+    pub has_token: bool,
 }
 
 /// Which tenant a caller works on.
@@ -25,12 +27,12 @@ pub enum CallerTenant {
 impl Caller {
     /// Whether a person stands behind the caller: at the command line, or with a token, whose rights decide.
     pub fn is_person(&self) -> bool {
-        self.source == Source::Person || matches!(self.tenant, CallerTenant::Token(_))
+        self.source == Source::Person || self.has_token
     }
 
     /// A caller without a token, on this machine.
     pub fn trusted() -> Self {
-        Self { tenant: CallerTenant::Trusted, actor: None, source: Source::Agent }
+        Self { tenant: CallerTenant::Trusted, actor: None, source: Source::Agent, has_token: false }
     }
 
     /// The same caller as a person, for the command line and the dashboard.

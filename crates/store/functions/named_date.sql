@@ -23,6 +23,9 @@ BEGIN
           AND f.holds_from < f.holds_to AND (p_scope IS NULL OR f.scope IN ('global', p_scope))
           AND f.search_vector @@ CASE WHEN p_all THEN all_of(terms) ELSE all_of(terms[1:1]) END
         LIMIT most);
+    IF cardinality(found) >= most THEN
+        RETURN;
+    END IF;
     FOR place IN 2 .. cardinality(terms) LOOP
         EXIT WHEN cardinality(found) <= 1;
         fewer := ARRAY(SELECT f.id FROM facts f WHERE f.id = ANY (found) AND f.search_vector @@ terms[place]::tsquery);

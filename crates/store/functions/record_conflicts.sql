@@ -39,7 +39,9 @@ COMMENT ON FUNCTION record_conflicts IS 'Records conflicts that were found, and 
 CREATE OR REPLACE FUNCTION open_contradictions(p_tenant text, p_facts uuid[]) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_array(c.fact_a, c.fact_b)), '[]')
     FROM conflicts c
-    WHERE c.tenant_id = p_tenant AND c.state = 'open' AND coalesce(c.verdict, c.kind) = 'contradiction'
+    WHERE c.tenant_id = p_tenant AND c.state = 'open'
+      -- An open pair that the judge took for no conflict was reopened by a person.
+      AND CASE WHEN c.verdict IN ('contradiction', 'duplicate') THEN c.verdict ELSE c.kind END = 'contradiction'
       AND c.fact_a = ANY (p_facts) AND c.fact_b = ANY (p_facts)
 $$;
 REVOKE EXECUTE ON FUNCTION open_contradictions FROM PUBLIC;

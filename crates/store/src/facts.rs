@@ -187,7 +187,11 @@ async fn attempt(
         subject: &fact.subject,
         predicate: &fact.predicate,
         content: &fact.content,
-        search_text: fact_search_text(&text, fact.object.name()),
+        search_text: fact_search_text(
+            &text,
+            // An edit keeps the object that an earlier version stored as text.
+            fact.object.name().or_else(|| fact.metadata.get("object").and_then(serde_json::Value::as_str)),
+        ),
         scope: &fact.scope,
         importance: fact.importance,
         confidence: INITIAL_CONFIDENCE,

@@ -156,7 +156,7 @@ async fn restore(
     let butler = host.butler(settings.butler.as_deref())?;
     let stored = backup::find(&host.backup_folder(&butler), name)?;
     let opened = OpenedButler::open(settings).await?;
-    let outcome = current(&opened, &stored, yes, printer).await;
+    let outcome = current(&opened, &stored, yes).await;
     let (before, tokens, erasures) = opened.close(outcome).await?;
     host.start_private(progress::on_stderr(settings.quiet)).await?;
     let outcome = swap(&host, &butler, &stored, &tokens).await;
@@ -177,27 +177,28 @@ async fn current(
     opened: &OpenedButler,
     stored: &Backup,
     yes: bool,
-    printer: Printer,
 ) -> Result<(Backup, Vec<TokenRow>, Vec<Erasure>), HostError> {
     let erasures = opened.erasures_since(stored.manifest.created_at).await?;
-    warn_of(&erasures, printer);
+    warn_of(&erasures, opened);
     confirm(stored, yes)?;
     Ok((create(opened).await?, opened.tokens().await?, erasures))
 }
 
 /// What was erased after the backup comes back with it.
-fn warn_of(erasures: &[Erasure], printer: Printer) {
+/// Also with `--quiet`: nobody else says it.
+fn warn_of(erasures: &[Erasure], opened: &OpenedButler) {
     if erasures.is_empty() {
         return;
     }
-    printer.note(format_args!("this backup is older than {} erasures; repeat them after the restore:", erasures.len()));
+    let where_it_is = format!("--butler {}{}", opened.butler.name, opened.host.options().cli_flags());
+    eprintln!("this backup is older than {} erasures; repeat them after the restore:", erasures.len());
     for erasure in erasures {
         let tenant = shell_word(&erasure.tenant_id);
         let command = match erasure.entity_id {
-            Some(id) => format!("butler forget --entity {id} --erase --yes --tenant {tenant}"),
-            None => format!("butler erase --tenant {tenant} --yes"),
+            Some(id) => format!("butler forget --entity {id} --erase --tenant {tenant} {where_it_is}"),
+            None => format!("butler erase --tenant {tenant} {where_it_is}"),
         };
-        printer.note(format_args!("  {command}  (erased {})", erasure.erased_at.format("%Y-%m-%d %H:%MZ")));
+        eprintln!("  {command}  (erased {})", erasure.erased_at.format("%Y-%m-%d %H:%MZ"));
     }
 }
 

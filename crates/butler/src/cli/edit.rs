@@ -102,7 +102,8 @@ impl Args {
         let mut dates = opened.memory.stated(call.now, texts)?;
         dates.removed.extend(self.no_valid_from.then_some(DateField::ValidFrom));
         dates.removed.extend(self.no_valid_to.then_some(DateField::ValidTo));
-        let tags = (!self.tags.is_empty()).then(|| validate::tags(&Value::from(self.tags.clone())));
+        let tags: Vec<String> = self.tags.iter().map(|tag| redactor.redact(tag).text.into_owned()).collect();
+        let tags = (!tags.is_empty()).then(|| validate::tags(&Value::from(tags)));
         let changes = FactChanges {
             content: clean(&self.content).as_deref().map(validate::content).transpose()?,
             importance: self.importance.map(|value| validate::importance(&Value::from(value))).transpose()?,

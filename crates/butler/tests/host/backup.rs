@@ -313,7 +313,7 @@ fn a_restore_names_the_erasures_that_it_undoes() {
     json(&["remember", "fact", "Chloe", "city", "Lyon"]);
     let created = json(&["backup", "create"]);
     json(&["forget", "--entity", "Chloe", "--erase", "--yes"]);
-    let command = format!("butler forget --entity {entity} --erase --yes --tenant default");
+    let command = format!("butler forget --entity {entity} --erase --tenant default --butler general");
     let unconfirmed = run(&["backup", "restore", created["name"].as_str().unwrap()]);
     assert!(stderr(&unconfirmed).contains(&command), "{}", stderr(&unconfirmed));
     let restored = json(&["backup", "restore", created["name"].as_str().unwrap(), "--yes"]);

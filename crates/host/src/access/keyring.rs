@@ -211,6 +211,7 @@ impl Keys {
                     tenant: CallerTenant::Token(token.tenant.clone()),
                     actor: Some(actor(token)),
                     source: Source::Agent,
+                    has_token: true,
                 },
                 rights: Rights::named(token.rights.iter().map(String::as_str)),
                 butler: token.butler.clone(),

@@ -64,13 +64,19 @@ impl Access {
 
     /// The program of a session on this machine, restricted to its butler and tenant.
     pub fn session(butler: String, tenant: TenantId) -> Self {
-        let caller = Caller { tenant: CallerTenant::Token(tenant), actor: None, source: Source::Agent };
+        let caller =
+            Caller { tenant: CallerTenant::Token(tenant), actor: None, source: Source::Agent, has_token: false };
         Self { caller, rights: Rights::SESSION, butler: Some(butler), token: None, secret: None }
     }
 
     /// A caller without a token on a network address, who may only see whether the server is ready.
     pub fn stranger() -> Self {
-        let caller = Caller { tenant: CallerTenant::Token(TenantId::default()), actor: None, source: Source::Agent };
+        let caller = Caller {
+            tenant: CallerTenant::Token(TenantId::default()),
+            actor: None,
+            source: Source::Agent,
+            has_token: false,
+        };
         Self { caller, rights: Rights::NONE, butler: None, token: None, secret: None }
     }
 

@@ -233,8 +233,11 @@ mod tests {
         }
         assert!(world.call(Rights::ALL, json!({})).await.is_ok());
         assert_eq!(world.runs(), 1);
-        let caller = |tenant| Caller { tenant, ..Caller::trusted() };
-        for caller in [caller(CallerTenant::Token(TenantId::default())), Caller::trusted().person()] {
+        // `butler mcp --tenant`
+        let fixed = Caller { tenant: CallerTenant::Token(TenantId::default()), ..Caller::trusted() };
+        let approve = json!({"action": "approve"}).as_object().unwrap().clone();
+        assert!(ToolCall::parse(&world.tool.spec, fixed.clone(), approve).lacks_person());
+        for caller in [Caller { has_token: true, ..fixed }, Caller::trusted().person()] {
             let arguments = json!({"action": "approve"}).as_object().unwrap().clone();
             let call = ToolCall::parse(&world.tool.spec, caller, arguments);
             assert!(!call.lacks_person());

@@ -2,6 +2,7 @@
 
 use butler_domain::TenantId;
 use butler_domain::consolidation::{Judgement, parse_verdicts};
+use butler_domain::instructions::suspicious;
 use butler_store::conflicts::judge::{self, UnjudgedPair};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -70,6 +71,11 @@ impl Memory {
             let mut conn = self.db().tenant(tenant).await?;
             judge::unjudged(&mut conn, tenant, JUDGED).await?
         };
+        // Text that talks to the model could decide about the other pairs of its prompt. A person judges it.
+        let pairs: Vec<_> = pairs
+            .into_iter()
+            .filter(|pair| [&pair.a, &pair.b].iter().all(|side| suspicious(&side.content).is_empty()))
+            .collect();
         let mut rest = pairs.as_slice();
         while !rest.is_empty() {
             let batch = &rest[..rest.len().min(BATCH)];
@@ -87,6 +93,16 @@ impl Memory {
             };
             let answer = match answer {
                 Ok(answer) => answer,
+                // What the model refuses may be this prompt alone.
+                Err(
+                    error @ (RuntimeError::Refused { .. }
+                    | RuntimeError::TooLarge { .. }
+                    | RuntimeError::Malformed { .. }),
+                ) => {
+                    report.judge_failed += batch.len() as u64;
+                    report.errors.push(format!("{tenant}: the judge gave no answer: {}", error.without_quotes()));
+                    continue;
+                }
                 Err(error) => {
                     report.judge_failed += batch.len() as u64;
                     return Ok(Err(Fault::Runtime(error)));

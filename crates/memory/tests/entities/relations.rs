@@ -258,7 +258,7 @@ async fn an_object_kept_as_text_becomes_a_relation_when_its_entity_is_created() 
     assert_eq!(moved.len(), 3);
     assert!(moved.iter().all(|event| event["p"]["after"]["object_entity_id"] == json!(carl)), "{moved:?}");
     // The statement is the same as before, now with its object.
-    let again = relate(&memory, "Ann", "knows", "Carl").await;
+    let again = relate(&memory, "Ann", "knows", "Cárl").await;
     assert_eq!(again["superseded_id"], Value::Null, "{again}");
     assert_eq!(super::rows(&memory, "SELECT FROM facts WHERE metadata ? 'object'").await.len(), 0);
 }

@@ -165,10 +165,16 @@ async fn check_server(butlers: Vec<&Arc<Butler>>) -> Vec<NotReady> {
     for butler in failed {
         missing.extend(check_database(butler).await);
     }
-    if let Some(first) = started.first()
-        && let Some(not) = check_database(first).await
-    {
-        missing.extend(started.iter().map(|butler| NotReady { butler: Some(butler.name.to_string()), ..not.clone() }));
+    let Some((first, others)) = started.split_first() else { return missing };
+    let Some(not) = check_database(first).await else { return missing };
+    // It may be this butler's own trouble: some others tell.
+    let (some, rest) = others.split_at(others.len().min(PROBED_EACH - 1));
+    let probed = futures::future::join_all(some.iter().map(|butler| check_database(butler))).await;
+    let server_is_down = probed.iter().all(Option::is_some);
+    missing.push(not.clone());
+    missing.extend(probed.into_iter().flatten());
+    if server_is_down {
+        missing.extend(rest.iter().map(|butler| NotReady { butler: Some(butler.name.to_string()), ..not.clone() }));
     }
     missing
 }

@@ -48,6 +48,15 @@ pub(super) async fn resolve(
         return Ok(false);
     }
     let Some(id) = row["id"].as_str().and_then(|id| id.parse::<Uuid>().ok()) else { return Ok(false) };
+    // Ids are unique among all tenants, so it may be another one's.
+    let exists = session
+        .run(|pg| {
+            sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM facts WHERE id = $1) AS "exists!""#, id).fetch_one(pg)
+        })
+        .await?;
+    if exists {
+        return Ok(false);
+    }
     let Some(holder) = holder(session, tenant, row).await? else { return Ok(false) };
     let (winner, loser) = if holder.is_older {
         if !holder.is_imported {
@@ -75,13 +84,16 @@ pub(super) async fn resolve(
             .execute(pg)
         })
         .await?;
+    // What was there before the import stays as it is.
+    let is_new = winner == id || holder.is_imported;
     session
         .run(|pg| {
             sqlx::query!(
                 "UPDATE facts SET holds_from = created_at
-                 WHERE tenant_id = $1 AND id = $2 AND holds_from = '-infinity' AND created_at < holds_to",
+                 WHERE tenant_id = $1 AND id = $2 AND holds_from = '-infinity' AND created_at < holds_to AND $3",
                 tenant.as_str(),
-                winner
+                winner,
+                is_new
             )
             .execute(pg)
         })

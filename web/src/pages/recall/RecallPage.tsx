@@ -150,7 +150,9 @@ export default function RecallPage() {
         )}
         <AsToken
           value={search.as_token}
-          onChange={(as_token) => void navigate({ search: (previous) => ({ ...previous, as_token }) })}
+          onChange={(as_token, limited) =>
+            void navigate({ search: (previous) => ({ ...previous, as_token, butler: limited ?? previous.butler }) })
+          }
         />
         <Button type="submit" variant="primary" busy={answer.isFetching && question !== ''}>
           {comparing ? 'Apply' : 'Recall'}
