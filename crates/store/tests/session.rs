@@ -186,5 +186,8 @@ async fn a_server_that_the_program_keeps_alive_is_said_to_come_back() {
     );
     let own = Database::connect(DatabaseOptions { kept_alive: true, ..options }).await.err().unwrap();
     assert!(matches!(own, StoreError::Restarting { .. }) && own.is_unavailable(), "{own}");
-    assert!(!own.hint().unwrap().contains("--database-url") && own.hint().unwrap().contains("by itself"), "{own}");
+    assert!(
+        !own.hint().unwrap().contains("--database-url") && own.hint().unwrap().contains("`butler serve` restarts it"),
+        "{own}"
+    );
 }
