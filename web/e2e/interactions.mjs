@@ -41,7 +41,7 @@ try {
     await page.keyboard.press('Control+k')
     await page.keyboard.type('otto birthday', { delay: 30 })
   })
-  await page.keyboard.press('Escape')
+  await page.goto('/facts')
   for (const name of [
     'Overview',
     'Rules',

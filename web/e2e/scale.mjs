@@ -25,7 +25,7 @@ async function fill(server) {
   const words = "ARRAY['ferry','harbour','garden','pantry','invoice','recipe','bicycle','lecture','violin','lantern']"
   const sql = `
     CREATE TEMP TABLE vectors AS
-      SELECT n, (SELECT array_agg(random() - 0.5 + 0 * n) FROM generate_series(1, 384))::vector AS v
+      SELECT n, (SELECT array_agg(random() - 0.5 + 0 * n + 0 * d) FROM generate_series(1, 384) d)::vector AS v
       FROM generate_series(0, 999) n;
     INSERT INTO facts (subject, predicate, content, embedding, search_vector, embedding_version_id, last_confirmed_at,
                        created_at, tags)
