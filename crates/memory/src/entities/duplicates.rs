@@ -17,7 +17,8 @@ use crate::{Call, Memory, MemoryError};
 /// Names that are less alike are different names.
 const LEAST_LIKENESS: f64 = 0.88;
 const MOST: usize = 5;
-/// Entities that are compared with each other, the newest first: tens of milliseconds.
+/// Entities that are compared with each other, the newest first. Those that share a word start are compared pair by pair,
+/// so the time grows with the square of this.
 const COMPARED: i64 = 1000;
 
 /// An entity that may be the same person or thing.
