@@ -220,8 +220,8 @@ pub async fn named_by_facts(session: &mut Session, tenant: &TenantId) -> Result<
                 FROM (SELECT DISTINCT folded_name(f.subject) AS name FROM facts f
                       WHERE f.tenant_id = $1 AND f.entity_id IS NULL AND f.validity = 'active'
                       UNION
-                      SELECT folded_name(f.metadata ->> 'object') FROM facts f
-                      WHERE f.tenant_id = $1 AND f.object_entity_id IS NULL AND f.validity = 'active' AND f.metadata ? 'object') u,
+                      SELECT folded_name(f.metadata ->> 'unlinked_object') FROM facts f
+                      WHERE f.tenant_id = $1 AND f.object_entity_id IS NULL AND f.validity = 'active' AND f.metadata ? 'unlinked_object') u,
                      LATERAL entities_named($1, u.name) n
                 ORDER BY 1
                 "#,

@@ -1,0 +1,7 @@
+-- An object that is stored as text has a metadata key that callers cannot set. Before, it shared `object` with whatever
+-- callers kept there.
+DROP INDEX facts_unlinked_object;
+UPDATE facts SET metadata = (metadata - 'object') || jsonb_build_object('unlinked_object', metadata -> 'object')
+    WHERE object_entity_id IS NULL AND jsonb_typeof(metadata -> 'object') = 'string';
+CREATE INDEX facts_unlinked_object ON facts (tenant_id, hashtextextended(folded_name(metadata ->> 'unlinked_object'), 41))
+    WHERE object_entity_id IS NULL AND validity = 'active' AND metadata ? 'unlinked_object';
