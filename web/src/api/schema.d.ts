@@ -2931,6 +2931,11 @@ export interface components {
         };
         PageMeta: {
             has_more: boolean;
+            /**
+             * @description Whether there may be items that `total` does not count, because a search for them would take too long. Left out if
+             *     not.
+             */
+            incomplete?: boolean;
             /** Format: int64 */
             limit: number;
             /**

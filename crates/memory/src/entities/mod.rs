@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 use crate::{Call, Memory, MemoryError};
 
 pub use butler_store::entities::{ForgetEntity, Neighborhood, Neighbors};
-pub use duplicates::{Duplicate, DuplicatePair, PairedEntity};
+pub use duplicates::{Duplicate, DuplicatePair, DuplicatePairs, PairedEntity};
 pub use forget::{EntityForgotten, Mention, MentionTotals, Mentions};
 pub use merge::{MergePreview, MergedEntities};
 pub use names::{aliases, name};
