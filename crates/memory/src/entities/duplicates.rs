@@ -7,11 +7,12 @@ use butler_domain::resolve::{Hints, KEPT_APART};
 use butler_domain::{Entity, EntityId, EntityType};
 use butler_store::browse::entities::{EntityFilter, EntityItem, EntitySort};
 use butler_store::browse::{Listed, Page};
+use butler_store::entities::{Changes, KeptApart};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::{EntityChanges, EntityView, ResolveInput};
+use super::{EntityView, ResolveInput};
 use crate::{Call, Memory, MemoryError};
 
 /// Names that are less alike are different names.
@@ -99,7 +100,8 @@ impl Memory {
         Ok(DuplicatePairs { page, incomplete: left_out || !all_compared })
     }
 
-    /// Records that two entities are different ones, or takes it back. The two no longer appear as duplicates.
+    /// Records that two entities are different ones, or takes it back, whichever of the two it was recorded for. The two no
+    /// longer appear as duplicates.
     pub async fn keep_apart(
         &self,
         call: &Call,
@@ -107,18 +109,13 @@ impl Memory {
         other: EntityId,
         apart: bool,
     ) -> Result<EntityView, MemoryError> {
-        let view = self.get_entity(call, id).await?.ok_or(MemoryError::NoEntity { id })?;
-        if self.get_entity(call, other).await?.is_none() {
-            return Err(MemoryError::NoEntity { id: other });
+        let view = self.get_entity(call, other).await?.ok_or(MemoryError::NoEntity { id: other })?;
+        let change = |from| Changes { kept_apart: Some(KeptApart { from, apart }), ..Changes::default() };
+        let changed = self.change_entity(call, id, change(other)).await?;
+        if !apart && kept_apart(&view.entity).contains(&id.to_string()) {
+            self.change_entity(call, other, change(id)).await?;
         }
-        let mut ids = kept_apart(&view.entity);
-        if apart {
-            ids.insert(other.to_string());
-        } else {
-            ids.remove(&other.to_string());
-        }
-        let metadata = Map::from_iter([(KEPT_APART.to_owned(), json!(ids))]);
-        self.update_entity(call, id, EntityChanges { metadata: Some(metadata), ..EntityChanges::default() }).await
+        Ok(changed)
     }
 
     /// Other live entities of the same type with a similar name, most similar first, at most 5.
@@ -155,13 +152,13 @@ impl Memory {
                 .then_with(|| a.canonical_name.cmp(&b.canonical_name))
                 .then(a.id.cmp(&b.id))
         });
-        duplicates.truncate(MOST);
         let ids: Vec<_> = duplicates.iter().map(|duplicate| duplicate.id.0).collect();
         if !ids.is_empty() {
             let mut conn = self.db().relaxed(&call.tenant).await?;
             let items = butler_store::browse::entities::by_ids(&mut conn, &call.tenant, &ids).await?;
             let other = |id: EntityId| items.iter().find(|item| item.entity.id == id);
             duplicates.retain(|duplicate| other(duplicate.id).is_none_or(|item| !are_apart(entity, &item.entity)));
+            duplicates.truncate(MOST);
             for duplicate in &mut duplicates {
                 duplicate.facts = other(duplicate.id).map_or(0, |item| item.facts);
             }

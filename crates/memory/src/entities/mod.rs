@@ -112,7 +112,10 @@ impl Memory {
             return Err(invalid.hint("give canonical_name, entity_type, aliases or metadata").into());
         }
         metadata.as_ref().map_or(Ok(()), reject_tombstone_keys)?;
-        let changes = Changes { canonical_name, entity_type, aliases, metadata };
+        self.change_entity(call, id, Changes { canonical_name, entity_type, aliases, metadata, kept_apart: None }).await
+    }
+
+    async fn change_entity(&self, call: &Call, id: EntityId, changes: Changes) -> Result<EntityView, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
         match entities::update(call.write(&mut conn), id, &changes).await? {
             UpdateOutcome::Updated(entity) => Ok(entity.into()),
