@@ -5736,8 +5736,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description When it was made: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
-                 *     the last one, if the same caller made it.
+                 * @description When you made it: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
+                 *     the last one, if you made it.
                  */
                 at?: string;
                 /** @description The butler whose database to search. Default: all butlers. */
@@ -6407,8 +6407,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description When it was made: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
-                 *     the last one, if the same caller made it.
+                 * @description When you made it: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
+                 *     the last one, if you made it.
                  */
                 at?: string;
                 /** @description The butler whose database to search. Default: all butlers. */
