@@ -14,8 +14,8 @@ async fn entity(memory: &MemoryFixture, name: &str) -> EntityId {
 /// The entities that a profile lists as likely duplicates.
 async fn listed(memory: &MemoryFixture, id: EntityId) -> Vec<String> {
     let call = memory.as_test();
-    let view = memory.memory.get_entity(&call, id).await.unwrap().expect("an entity");
-    let duplicates = memory.memory.likely_duplicates(&call, &view).await.unwrap();
+    let view = memory.memory.get_entity(&call, id).await.expect("an answer").expect("an entity");
+    let duplicates = memory.memory.likely_duplicates(&call, &view).await.expect("an answer");
     duplicates.into_iter().map(|duplicate| duplicate.canonical_name).collect()
 }
 
