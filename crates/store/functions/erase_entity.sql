@@ -58,6 +58,10 @@ BEGIN
           AND text_names(concat_ws(' ', a.reason, json_words(a.context)), names.whole, names.parts);
     UPDATE episodes e SET last_error = 'removed by an erasure'
         WHERE e.tenant_id = p_tenant AND e.id <> ALL (p_kept) AND text_names(e.last_error, names.whole, names.parts);
+    -- The conflicts of the erased facts are gone. A model may have named the entity when it judged others.
+    UPDATE conflicts c SET reason = 'removed by an erasure'
+        WHERE c.tenant_id = p_tenant AND c.fact_a <> ALL (p_kept) AND c.fact_b <> ALL (p_kept)
+          AND text_names(c.reason, names.whole, names.parts);
     -- Of what was served, the place remains. The query may have named the entity, so its hash goes, too.
     UPDATE injections i SET query_hash = NULL, (memory_ids, scores) = (
             SELECT array_agg(CASE WHEN m.id <> ALL (ids) THEN m.id END ORDER BY m.rank),

@@ -50,7 +50,7 @@ BEGIN
     END IF;
     IF fact.object IS NOT NULL AND object.id IS NULL THEN
         -- It may name an entity later.
-        fact.metadata := fact.metadata || jsonb_build_object('object', fact.object);
+        fact.metadata := fact.metadata || jsonb_build_object('unlinked_object', fact.object);
     END IF;
     PERFORM pg_advisory_xact_lock_shared(predicates_lock(p_tenant));
     SELECT * INTO rule FROM predicate_rule(p_tenant, predicate_key(fact.predicate));

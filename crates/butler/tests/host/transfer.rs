@@ -442,6 +442,10 @@ async fn facts_of_an_older_export_that_meet_on_one_key_supersede_each_other_newe
     .await
     .unwrap();
     assert_eq!(events, ["red", "green"]);
+    let due = "SELECT f.content FROM conflicts_due d JOIN facts f ON f.id = d.fact_id
+               WHERE f.validity = 'active' ORDER BY f.content COLLATE \"C\"";
+    let due: Vec<String> = sqlx::query_scalar(due).fetch_all(&mut pg).await.unwrap();
+    assert_eq!(due, ["Oslo", "blue"], "both are compared with the other facts by the next run of the job");
     let found = here.call("memory_recall", json!({"topic": "favorite color", "min_confidence": 0})).await.unwrap();
     assert_eq!(found["results"][0]["content"], "blue", "{found}");
     let again = import(&here, &lines, |_| ()).await.unwrap();

@@ -70,7 +70,7 @@ fn reason(outcome: &Outcome) -> &'static str {
         Outcome::Revoked => "the grant was revoked",
         Outcome::UsedAgain => "it was used before; the grant is revoked",
         Outcome::Mismatch => "it was issued to another client, redirect URI or code verifier",
-        Outcome::Unknown | Outcome::OtherResource | Outcome::Issued(_) => "it is unknown",
+        Outcome::Unknown | Outcome::OtherResource | Outcome::Issued(_) | Outcome::Repeated(..) => "it is unknown",
     }
 }
 

@@ -1,6 +1,7 @@
 //! `GET /api/memory/duplicates`: entities that may be the same. `POST /api/memory/entities/{id}/apart`: two that are not.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use butler_domain::EntityId;
 use butler_host::access::Right;
@@ -43,9 +44,15 @@ impl Operation for ListDuplicates {
     async fn run(ctx: RequestContext, (): (), query: DuplicatesQuery, (): ()) -> Result<Self::Answer, ApiError> {
         let (ctx, only) = (&ctx, query.butler.as_deref());
         let request = ctx.page_request(query.paging, only)?.cursor_only_if(false)?;
-        let part =
-            |memory: Arc<Memory>, page| async move { Ok(memory.duplicate_pairs(&ctx.call(&memory), page).await?) };
-        ctx.page(only, request, part, DuplicatePair::order, |_| None).await
+        let incomplete = &AtomicBool::new(false);
+        let part = |memory: Arc<Memory>, page| async move {
+            let found = memory.duplicate_pairs(&ctx.call(&memory), page).await?;
+            incomplete.fetch_or(found.incomplete, Ordering::Relaxed);
+            Ok(found.page)
+        };
+        let mut list = ctx.page(only, request, part, DuplicatePair::order, |_| None).await?;
+        list.meta.incomplete = incomplete.load(Ordering::Relaxed);
+        Ok(list)
     }
 }
 
