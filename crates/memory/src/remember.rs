@@ -56,7 +56,7 @@ pub struct FactInput {
     pub subject: String,
     pub predicate: String,
     pub content: String,
-    /// `None`, like the next one and the tags: that of the fact it supersedes, else the default.
+    /// `None` keeps the importance of the superseded fact, else the default; the same holds for `permanence` and `tags`.
     pub importance: Option<f64>,
     pub permanence: Option<Permanence>,
     pub scope: Scope,

@@ -4,8 +4,8 @@
 -- rules_candidates.sql and episodes_candidates.sql are the same for the other tables; a test keeps the three equal
 -- (tests/schema/families.rs).
 
--- p_scope: facts of this scope and global ones; NULL: all. The caller sets ivfflat.probes. Without sorting, the
--- approximate index is the planner's only way to the order.
+-- p_scope: facts of this scope and global ones; NULL: all. The caller sets ivfflat.probes. With sorting disabled,
+-- only the approximate index gives the planner the required order.
 CREATE OR REPLACE FUNCTION facts_near_probed(p_tenant text, p_scope text, p_query vector, p_take integer)
 RETURNS TABLE (id uuid, place tid, distance double precision) LANGUAGE plpgsql STABLE ROWS 40 SET enable_sort = off AS $$
 DECLARE
@@ -89,8 +89,8 @@ REVOKE EXECUTE ON FUNCTION facts_match_fitting FROM PUBLIC;
 COMMENT ON FUNCTION facts_match_fitting IS 'Keyword matches among the facts that fit the time asked for.';
 
 -- p_candidates finds the rows, at most p_rows: terms that usually stand together find more than candidate_terms expects.
--- The word index knows no tenants. Where this tenant is most of the table (p_most),
--- combining it with the tenant's B-tree only costs: behind IS TRUE the planner considers none.
+-- The word index covers all tenants. Where this tenant owns most of the table (p_most), combining it with the tenant's
+-- B-tree gains nothing; IS TRUE keeps the planner from doing so.
 CREATE OR REPLACE FUNCTION facts_match_index(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
     p_candidates tsquery, p_most boolean, p_rows integer,
@@ -128,8 +128,8 @@ END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_index FROM PUBLIC;
 COMMENT ON FUNCTION facts_match_index IS 'Keyword matches by the word index.';
 
--- For queries whose every term is in so many rows that ranking all matches costs more than it tells. p_found: matches of
--- this query were found already and are left out; NULL: none were.
+-- For queries whose terms are all so frequent that ranking every match is not worth its cost. p_found: matches of this query
+-- were found already and are left out; NULL: none were.
 CREATE OR REPLACE FUNCTION facts_match_newest(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
     p_newest integer, p_found tsquery,

@@ -18,14 +18,14 @@ CREATE OR REPLACE FUNCTION facts_found(
     p_options jsonb)
 RETURNS retrieved[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    -- A variable: the planner would take the literal for a reason to read the index of all tenants' active facts.
+    -- A variable, because with the literal the planner would read the index of all tenants' active facts.
     active constant text := 'active';
     by_rank constant boolean := p_options ->> 'mode' = 'keyword';
     by_score constant boolean := p_options ->> 'mode' IN ('fused', 'deep');
     any_term constant boolean := (p_options ->> 'any_term')::boolean;
     background constant boolean := (p_options ->> 'background')::boolean;
-    -- Character pairs are shared by chance, so a match of few of them tells little. The model hardly reads the scripts that
-    -- are searched by pairs, so what is only near comes after what also has a pair.
+    -- Texts share character pairs by chance, so a match of a few says little. The model hardly understands the scripts that
+    -- are searched by pairs, so a row that is only near comes after those that also share a pair.
     is_pairs constant boolean := NOT by_rank AND is_paired(p_terms);
     least_part constant double precision := CASE WHEN is_pairs THEN 0.5 ELSE 0 END;
     -- A keyword score of this size is a good match; if the best is worse, words count less in the fused score. Pairs and
@@ -38,7 +38,7 @@ DECLARE
     table_rows constant double precision := (p_pool ->> 'total')::double precision;
     is_small constant boolean := tenant_rows <= small_store_rows();
     -- How many rows the keyword leg may rank, at about 1.5 µs each; a small store may rank all of its rows. The word index
-    -- knows no tenants: a row of another tenant costs about half as much to find and pass over.
+    -- covers all tenants: finding and skipping a row of another tenant costs about half as much.
     budget constant double precision := CASE WHEN is_small THEN small_store_rows() ELSE 400 END
         * 2.2 / (1.5 + 0.7 * greatest(1, table_rows / greatest(1, tenant_rows)));
     newest constant integer := 250;

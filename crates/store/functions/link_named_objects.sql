@@ -43,7 +43,7 @@ BEGIN
     LOOP
         SELECT * INTO rule FROM predicate_rule(p_tenant, fact.predicate_key);
         CONTINUE WHEN fact.entity_id = p_entity AND NOT rule.is_symmetric;
-        -- A fact before in this list may have ended this one.
+        -- An earlier fact of this list may have superseded this one.
         PERFORM FROM facts f WHERE f.tenant_id = p_tenant AND f.id = fact.id AND f.validity = 'active';
         CONTINUE WHEN NOT FOUND;
         base := CASE WHEN rule.cardinality = 'many' OR NOT rule.registered THEN p_entity::text ELSE slot_base(fact.slot) END;

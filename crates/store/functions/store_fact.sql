@@ -116,7 +116,7 @@ BEGIN
         RETURN;
     END IF;
     IF known.is_same AND known.fits AND needs_approval THEN
-        -- Who needs approval confirms nothing either.
+        -- A source that needs approval cannot confirm a fact either.
         fact.id := known.id;
         outcome := 'known';
     ELSIF known.is_same AND known.fits

@@ -229,8 +229,9 @@ fn are_apart(one: &Entity, other: &Entity) -> bool {
     kept_apart(one).contains(&other.id.to_string()) || kept_apart(other).contains(&one.id.to_string())
 }
 
-/// 1 for names that differ in case only. A name that begins with all of the other is as likely the same. Names of as many
-/// words are as alike as the words that differ most: people with the same first name are not alike.
+/// 1 for names that differ only in case. A name that begins with the whole other name is just alike enough to be a
+/// duplicate. Names with the same number of words are as alike as their least similar words: people who share only a first
+/// name are not alike.
 fn likeness(a: &str, b: &str) -> f64 {
     let (a, b) = (a.to_lowercase(), b.to_lowercase());
     let (short, long) = if a.len() < b.len() { (&a, &b) } else { (&b, &a) };

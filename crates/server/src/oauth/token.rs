@@ -8,9 +8,10 @@ use axum::response::{IntoResponse, Response};
 use butler_host::oauth::{self, ACCESS_LIFETIME, ClientDocuments, Credential, Issued, Outcome, Presented};
 use serde_json::json;
 
+use super::OAuth;
 use super::error::OAuthError;
 use super::form::Form;
-use super::{OAuth, resource_of};
+use super::metadata::resource_of;
 
 pub async fn token(State(oauth): State<OAuth>, headers: HeaderMap, body: Body) -> Response {
     let form = match Form::read(&headers, body, oauth.host.server().request_timeout()).await {

@@ -87,11 +87,7 @@ impl Operation for KeepApart {
         body: ApartBody,
     ) -> Result<Self::Answer, ApiError> {
         let (ctx, id) = (&ctx, path.id);
-        let (home, memory) = ctx
-            .home(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
-                Ok(ctx.browse(&memory).has_entity(id).await?)
-            })
-            .await?;
+        let (home, memory) = super::home(ctx, query.butler.as_deref(), id).await?;
         let (one, other) = (EntityId(id), EntityId(body.other_entity_id));
         let item = memory.keep_apart(&ctx.call(&memory), one, other, body.apart.unwrap_or(true)).await?;
         Ok(Single::new(WithHome { home, item }))
