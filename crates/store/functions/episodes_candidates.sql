@@ -71,7 +71,7 @@ COMMENT ON FUNCTION episodes_match_fitting IS 'Keyword matches among the episode
 
 CREATE OR REPLACE FUNCTION episodes_match_index(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean,
-    p_candidates tsquery, p_most boolean, p_rows integer,
+    p_candidates tsquery, p_most boolean, p_found tsquery, p_rows integer,
     OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -83,6 +83,7 @@ BEGIN
             FROM (SELECT r.ctid AS place, r.id, r.search_vector, unpacked(r.search_vector) AS words
                   FROM episodes r
                   WHERE r.search_vector @@ p_candidates
+                    AND (r.search_vector @@ p_found) IS NOT TRUE
                     AND (r.tenant_id = p_tenant) IS TRUE
                     AND (p_scope IS NULL OR r.butler = p_scope)
                   LIMIT p_rows) m;
@@ -94,6 +95,7 @@ BEGIN
             FROM (SELECT r.ctid AS place, r.id, r.search_vector, unpacked(r.search_vector) AS words
                   FROM episodes r
                   WHERE r.search_vector @@ p_candidates
+                    AND (r.search_vector @@ p_found) IS NOT TRUE
                     AND r.tenant_id = p_tenant
                     AND (p_scope IS NULL OR r.butler = p_scope)
                   LIMIT p_rows) m;

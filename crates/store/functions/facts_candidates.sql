@@ -88,12 +88,12 @@ END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_fitting FROM PUBLIC;
 COMMENT ON FUNCTION facts_match_fitting IS 'Keyword matches among the facts that fit the time asked for.';
 
--- p_candidates finds the rows, at most p_rows: terms that usually stand together find more than candidate_terms expects.
+-- p_candidates finds the rows, at most p_rows (NULL: all). p_found: matches of this query were found already and are left out.
 -- The word index covers all tenants. Where this tenant owns most of the table (p_most), combining it with the tenant's
 -- B-tree gains nothing; IS TRUE keeps the planner from doing so.
 CREATE OR REPLACE FUNCTION facts_match_index(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
-    p_candidates tsquery, p_most boolean, p_rows integer,
+    p_candidates tsquery, p_most boolean, p_found tsquery, p_rows integer,
     OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -107,6 +107,7 @@ BEGIN
             FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.object_entity_id, r.search_vector, unpacked(r.search_vector) AS words
                   FROM facts r
                   WHERE r.search_vector @@ p_candidates
+                    AND (r.search_vector @@ p_found) IS NOT TRUE
                     AND (r.tenant_id = p_tenant) IS TRUE
                     AND (r.validity = active) IS TRUE
                     AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
@@ -119,6 +120,7 @@ BEGIN
             FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.object_entity_id, r.search_vector, unpacked(r.search_vector) AS words
                   FROM facts r
                   WHERE r.search_vector @@ p_candidates
+                    AND (r.search_vector @@ p_found) IS NOT TRUE
                     AND r.tenant_id = p_tenant
                     AND r.validity = active
                     AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
@@ -128,8 +130,8 @@ END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_index FROM PUBLIC;
 COMMENT ON FUNCTION facts_match_index IS 'Keyword matches by the word index.';
 
--- For queries whose terms are all so frequent that ranking every match is not worth its cost. p_found: matches of this query
--- were found already and are left out; NULL: none were.
+-- For queries whose terms are all so frequent that ranking every match is not worth its cost. p_found as in
+-- facts_match_index.
 CREATE OR REPLACE FUNCTION facts_match_newest(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
     p_newest integer, p_found tsquery,

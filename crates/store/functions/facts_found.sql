@@ -42,9 +42,11 @@ DECLARE
     budget constant double precision := CASE WHEN is_small THEN small_store_rows() ELSE 400 END
         * 2.2 / (1.5 + 0.7 * greatest(1, table_rows / greatest(1, tenant_rows)));
     newest constant integer := 250;
+    joint constant integer := 200;
     whole_index boolean;
     probes integer;
     candidate_words tsquery;
+    joint_words tsquery;
     vector_path text;
     keyword_path text;
     near tid[];
@@ -135,26 +137,40 @@ BEGIN
                 FROM facts_match_fitting(fits, terms, p_strict, p_broad, by_rank, named) m;
         ELSIF by_held THEN
             keyword_path := 'held';
-            candidate_words := candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget);
+            SELECT CASE WHEN any_term THEN coalesce(c.rare, c.joint) WHEN coalesce(c.rare, c.joint) IS NOT NULL THEN p_strict END
+                INTO candidate_words
+                FROM candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget) c;
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
-                FROM facts_match_held(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named,
-                                      CASE WHEN any_term OR candidate_words IS NULL THEN candidate_words ELSE p_strict END, newest, asked) m;
+                FROM facts_match_held(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, candidate_words,
+                                      (2 * budget)::integer, newest, asked) m;
         ELSIF is_small AND tenant_rows < table_rows / 8 THEN
             keyword_path := 'scan';
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
                 FROM facts_match_scan(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named) m;
         ELSE
-            candidate_words := candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget);
+            SELECT CASE WHEN any_term THEN c.rare WHEN coalesce(c.rare, c.joint) IS NOT NULL THEN p_strict END, c.joint
+                INTO candidate_words, joint_words
+                FROM candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget) c;
             IF candidate_words IS NOT NULL THEN
                 keyword_path := 'index';
-                candidate_words := CASE WHEN any_term THEN candidate_words ELSE p_strict END;
                 SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
                     FROM facts_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named,
-                                           candidate_words, tenant_rows >= table_rows / 8, (4 * budget)::integer) m;
+                                           candidate_words, tenant_rows >= table_rows / 8, NULL, NULL) m;
             END IF;
-            -- Too few rows have a rare term or several frequent ones: some have one frequent term.
-            IF candidate_words IS NULL
-               OR any_term AND match_taken < p_limit AND (numnode(candidate_words) < numnode(p_broad) OR candidate_words::text LIKE '% & %') THEN
+            -- Too few rows have a rare term: some have several frequent ones.
+            IF any_term AND match_taken < p_limit AND joint_words IS NOT NULL THEN
+                keyword_path := concat_ws('+', keyword_path, 'joint');
+                SELECT matched || n.more_places, ids || n.more_ids, hits || n.more_hits, lengths || n.more_lengths,
+                       standings || n.more_standings, match_taken + coalesce(cardinality(n.more_places), 0)
+                    INTO matched, ids, hits, lengths, standings, match_taken
+                    FROM facts_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named,
+                                           joint_words, tenant_rows >= table_rows / 8, candidate_words, joint)
+                         AS n (more_places, more_ids, more_hits, more_lengths, more_standings);
+                candidate_words := coalesce(candidate_words || joint_words, joint_words);
+            END IF;
+            -- Still too few: some have one frequent term.
+            IF match_taken < p_limit
+               AND (candidate_words IS NULL OR joint_words IS NOT NULL OR numnode(candidate_words) < numnode(p_broad)) THEN
                 keyword_path := concat_ws('+', keyword_path, 'newest');
                 SELECT matched || n.more_places, ids || n.more_ids, hits || n.more_hits, lengths || n.more_lengths,
                        standings || n.more_standings, match_taken + coalesce(cardinality(n.more_places), 0)

@@ -21,9 +21,11 @@ DECLARE
     budget constant double precision := CASE WHEN is_small THEN small_store_rows() ELSE 400 END
         * 2.2 / (1.5 + 0.7 * greatest(1, table_rows / greatest(1, tenant_rows)));
     newest constant integer := 250;
+    joint constant integer := 200;
     whole_index boolean;
     probes integer;
     candidate_words tsquery;
+    joint_words tsquery;
     vector_path text;
     keyword_path text;
     near tid[];
@@ -91,16 +93,27 @@ BEGIN
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
                 FROM rules_match_scan(p_tenant, p_scope, terms, p_strict, p_broad, by_rank) m;
         ELSE
-            candidate_words := candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget);
+            SELECT CASE WHEN any_term THEN c.rare WHEN coalesce(c.rare, c.joint) IS NOT NULL THEN p_strict END, c.joint
+                INTO candidate_words, joint_words
+                FROM candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget) c;
             IF candidate_words IS NOT NULL THEN
                 keyword_path := 'index';
-                candidate_words := CASE WHEN any_term THEN candidate_words ELSE p_strict END;
                 SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
                     FROM rules_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank,
-                                           candidate_words, tenant_rows >= table_rows / 8, (4 * budget)::integer) m;
+                                            candidate_words, tenant_rows >= table_rows / 8, NULL, NULL) m;
             END IF;
-            IF candidate_words IS NULL
-               OR any_term AND match_taken < p_limit AND (numnode(candidate_words) < numnode(p_broad) OR candidate_words::text LIKE '% & %') THEN
+            IF any_term AND match_taken < p_limit AND joint_words IS NOT NULL THEN
+                keyword_path := concat_ws('+', keyword_path, 'joint');
+                SELECT matched || n.more_places, ids || n.more_ids, hits || n.more_hits, lengths || n.more_lengths,
+                       standings || n.more_standings, match_taken + coalesce(cardinality(n.more_places), 0)
+                    INTO matched, ids, hits, lengths, standings, match_taken
+                    FROM rules_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank,
+                                            joint_words, tenant_rows >= table_rows / 8, candidate_words, joint)
+                         AS n (more_places, more_ids, more_hits, more_lengths, more_standings);
+                candidate_words := coalesce(candidate_words || joint_words, joint_words);
+            END IF;
+            IF match_taken < p_limit
+               AND (candidate_words IS NULL OR joint_words IS NOT NULL OR numnode(candidate_words) < numnode(p_broad)) THEN
                 keyword_path := concat_ws('+', keyword_path, 'newest');
                 SELECT matched || n.more_places, ids || n.more_ids, hits || n.more_hits, lengths || n.more_lengths,
                        standings || n.more_standings, match_taken + coalesce(cardinality(n.more_places), 0)
