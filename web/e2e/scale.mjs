@@ -19,9 +19,9 @@ const note = (what, value) => {
 }
 
 /**
- * Fills the first butler by SQL, because storing so many facts one by one takes hours. The vectors repeat. Then it waits
- * for what a running server does by itself within a minute: vacuum the table, without which counting reads every row, and
- * train the vector index, without which a search compares every vector.
+ * Fills the first butler by SQL, because storing so many facts one by one takes hours. The vectors repeat. Then it does
+ * or waits for what happens by itself within a minute: the table is vacuumed, or counting reads every row, and the
+ * vector index is trained, or a search compares every vector.
  */
 async function fill(server) {
   await server.tool('memory_store_fact', { subject: 'Ada', predicate: 'likes', content: 'difference engines' }, first)
