@@ -48,6 +48,19 @@ export function manyButlers(shared) {
       await page.context().close()
     })
 
+    test('the sidebar finds a butler by a part of its name', async () => {
+      const { page } = await crowded()
+      await go(page, '/facts')
+      const sidebar = page.getByRole('navigation', { name: 'Pages' })
+      const filter = sidebar.getByRole('searchbox', { name: 'Filter butlers', exact: true })
+      await filter.fill('TRA11')
+      await sidebar.getByRole('link', { name: 'extra11' }).waitFor()
+      assert.equal(await sidebar.getByRole('link', { name: /^extra/ }).count(), 1)
+      await filter.fill('nobody')
+      await sidebar.getByText('No butler of that name.').waitFor()
+      await page.context().close()
+    })
+
     test('an empty list says whom it asked; the picker leads to another butler and to all', async () => {
       const { page, toAll, name } = await crowded()
       await go(page, '/facts?tag=no-such-tag')

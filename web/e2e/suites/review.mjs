@@ -40,6 +40,20 @@ export function review(shared) {
       await page.context().close()
     })
 
+    test('a dead letter is requeued from the inbox with the keyboard', async () => {
+      const { server, browser } = shared
+      const { data } = await server.api('/api/memory/dead-letters?limit=1')
+      const page = await visit(browser, server)
+      await go(page, '/inbox')
+      const row = page.getByRole('region', { name: 'Dead letters' }).locator('[data-row]')
+      await row.filter({ has: page.locator(`a[href$="${data[0].id}"]`) }).focus()
+      await page.keyboard.press('y')
+      await page.getByText('Requeued for the next consolidation run.').waitFor()
+      assert.equal((await server.api(`/api/memory/episodes/${data[0].id}`)).data.consolidation_status, 'pending')
+      assert.deepEqual(page.problems, [])
+      await page.context().close()
+    })
+
     test('a conflict is resolved by another scope for B, and undone with one request', async () => {
       const { server, browser } = shared
       const subject = `Anna${Date.now()}`
