@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { go, visit } from '../browser.mjs'
+import { accessible } from '../checks.mjs'
 import { test } from '../retry.mjs'
 
 /** Moves with j until the focus is on the row with this text. */
@@ -98,6 +99,7 @@ export function review(shared) {
       await page.waitForURL(`**/memory/sessions/${session_id}`)
       await page.getByText(`Talked about ${word}`).waitFor()
       await page.getByRole('list', { name: 'Calls' }).getByRole('link', { name: word }).first().waitFor()
+      await accessible(page, 'a session that was given memories')
       assert.deepEqual(page.problems, [])
       await page.context().close()
     })
