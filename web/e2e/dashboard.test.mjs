@@ -12,6 +12,7 @@ import { injection } from './suites/injection.mjs'
 import { keyboard } from './suites/keyboard.mjs'
 import { lab } from './suites/lab.mjs'
 import { live } from './suites/live.mjs'
+import { manyButlers } from './suites/many-butlers.mjs'
 import { pages } from './suites/pages.mjs'
 import { review } from './suites/review.mjs'
 import { tasks } from './suites/tasks.mjs'
@@ -31,6 +32,7 @@ describe('the dashboard', () => {
   })
   everyPage(shared)
   pages(shared)
+  manyButlers(shared)
   actions(shared)
   tasks(shared)
   entities(shared)

@@ -18,7 +18,11 @@ const note = (what, value) => {
   console.log(`${what}: ${value}`)
 }
 
-/** Fills the first butler by SQL, because storing so many facts one by one takes hours. The vectors repeat. */
+/**
+ * Fills the first butler by SQL, because storing so many facts one by one takes hours. The vectors repeat. Then it does
+ * or waits for what happens by itself within a minute: the table is vacuumed, or counting reads every row, and the
+ * vector index is trained, or a search compares every vector.
+ */
 async function fill(server) {
   await server.tool('memory_store_fact', { subject: 'Ada', predicate: 'likes', content: 'difference engines' }, first)
   const { stdout } = await server.butler('db', 'url', '--roster', server.roster, '--butler', first)
@@ -36,9 +40,18 @@ async function fill(server) {
              (SELECT id FROM embedding_versions LIMIT 1), now() - n * interval '1 minute',
              now() - n * interval '1 minute',
              jsonb_build_array(w)
-      FROM (SELECT n, (${words})[1 + n % 10] AS w FROM generate_series(1, ${FACTS}) n) s;
-    ANALYZE facts`
-  await run('psql', [stdout.trim(), '-q', '-v', 'ON_ERROR_STOP=1', '-c', sql], { maxBuffer: 1 << 24 })
+      FROM (SELECT n, (${words})[1 + n % 10] AS w FROM generate_series(1, ${FACTS}) n) s`
+  const psql = (...args) =>
+    run('psql', [stdout.trim(), '-qAt', '-v', 'ON_ERROR_STOP=1', ...args], { maxBuffer: 1 << 24 })
+  await psql('-c', sql, '-c', 'VACUUM (ANALYZE) facts, words')
+  // a search notices that the index has been outgrown
+  await server.api(`/api/memory/search?q=ferry&butler=${first}`)
+  for (const end = Date.now() + START_TIMEOUT; Date.now() < end; ) {
+    const trained = await psql('-c', "SELECT row_count FROM vector_indexes WHERE relation = 'facts'")
+    if (Number(trained.stdout) > FACTS / 2) return
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+  }
+  throw new Error('the vector index was not trained')
 }
 
 /** Notes how long the server took for each request that the page sends until it is loaded. */

@@ -12,6 +12,9 @@ pub struct Stats {
     pub episodes: EpisodeStats,
     pub facts: FactStats,
     pub rules: RuleStats,
+    /// For the dashboard; the tool does not report it.
+    #[serde(skip)]
+    pub by_permanence: PermanenceStats,
 }
 
 /// Episodes by consolidation status.
@@ -49,6 +52,16 @@ impl FactStats {
     }
 }
 
+/// Active facts by permanence, fading ones included.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PermanenceStats {
+    pub permanent: i64,
+    pub stable: i64,
+    pub standard: i64,
+    pub volatile: i64,
+    pub ephemeral: i64,
+}
+
 /// Each rule is counted in exactly one maturity, or as forgotten; fading ones are counted in their maturity as well.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RuleStats {
@@ -83,7 +96,8 @@ pub async fn read(
                 SELECT e.total AS "e_total!", pending AS "pending!", consolidated AS "consolidated!", failed AS "failed!",
                        dead_letter AS "dead_letter!", e.expired AS "e_expired!", expiring AS "expiring!", oldest_pending,
                        f.total AS "f_total!", active AS "active!", f.fading AS "f_fading!", superseded AS "superseded!",
-                       f.expired AS "f_expired!", retracted AS "retracted!",
+                       f.expired AS "f_expired!", retracted AS "retracted!", permanent AS "permanent!", stable AS "stable!",
+                       standard AS "standard!", volatile AS "volatile!", ephemeral AS "ephemeral!",
                        r.total AS "r_total!", candidate AS "candidate!", established AS "established!", proven AS "proven!",
                        anti_pattern AS "anti_pattern!", forgotten AS "forgotten!", r.fading AS "r_fading!"
                 FROM (
@@ -98,17 +112,24 @@ pub async fn read(
                            min(created_at) FILTER (WHERE consolidation_status = 'pending') AS oldest_pending
                     FROM episodes WHERE tenant_id = $1 AND ($2::text IS NULL OR butler = $2)
                 ) e, (
-                    -- states are counted in their index; the few facts that fade have one of their own
+                    -- One pass over facts_counts, grouped in its order: any other order would sort or hash every entry. The few
+                    -- facts that fade have an index of their own.
                     SELECT coalesce(sum(n), 0)::bigint AS total,
                            coalesce(sum(n) FILTER (WHERE fact_is_active(validity)), 0)::bigint - w.fading AS active, w.fading,
                            coalesce(sum(n) FILTER (WHERE validity = 'superseded'), 0)::bigint AS superseded,
                            coalesce(sum(n) FILTER (WHERE validity = 'expired'), 0)::bigint AS expired,
-                           coalesce(sum(n) FILTER (WHERE validity = 'retracted'), 0)::bigint AS retracted
+                           coalesce(sum(n) FILTER (WHERE validity = 'retracted'), 0)::bigint AS retracted,
+                           coalesce(sum(n) FILTER (WHERE fact_is_active(validity) AND permanence = 'permanent'), 0)::bigint AS permanent,
+                           coalesce(sum(n) FILTER (WHERE fact_is_active(validity) AND permanence = 'stable'), 0)::bigint AS stable,
+                           coalesce(sum(n) FILTER (WHERE fact_is_active(validity) AND permanence = 'standard'), 0)::bigint AS standard,
+                           coalesce(sum(n) FILTER (WHERE fact_is_active(validity) AND permanence = 'volatile'), 0)::bigint AS volatile,
+                           coalesce(sum(n) FILTER (WHERE fact_is_active(validity) AND permanence = 'ephemeral'), 0)::bigint AS ephemeral
                     FROM (SELECT count(*) AS fading FROM facts
                           WHERE tenant_id = $1 AND validity = 'active' AND memory_is_fading(metadata)
                             AND ($2::text IS NULL OR scope IN ('global', $2))) w
-                    LEFT JOIN (SELECT validity, count(*) AS n FROM facts
-                               WHERE tenant_id = $1 AND ($2::text IS NULL OR scope IN ('global', $2)) GROUP BY validity) s ON true
+                    LEFT JOIN (SELECT validity, permanence, count(*) AS n FROM facts
+                               WHERE tenant_id = $1 AND ($2::text IS NULL OR scope IN ('global', $2))
+                               GROUP BY validity, scope, permanence) s ON true
                     GROUP BY w.fading
                 ) f, (
                     SELECT count(*) AS total,
@@ -155,6 +176,13 @@ pub async fn read(
             anti_pattern: row.anti_pattern,
             forgotten: row.forgotten,
             fading: row.r_fading,
+        },
+        by_permanence: PermanenceStats {
+            permanent: row.permanent,
+            stable: row.stable,
+            standard: row.standard,
+            volatile: row.volatile,
+            ephemeral: row.ephemeral,
         },
     })
 }

@@ -44,6 +44,46 @@ export function keyboard(shared) {
       await page.context().close()
     })
 
+    test('the backdrop of a dialog covers the whole page', async () => {
+      const page = await visit(shared.browser, shared.server, { width: 1440 })
+      await go(page, '/facts')
+      for (const key of ['?', 'Control+k']) {
+        await page.keyboard.press(key)
+        await page.getByRole('dialog').waitFor()
+        const uncovered = await page.evaluate(() => {
+          // an open dialog takes the pointer from the page, which would hide what lies on top
+          document.body.style.pointerEvents = 'auto'
+          const { clientWidth: right, clientHeight: bottom } = document.documentElement
+          // the gutter of the scroll bar has the colour of the backdrop instead
+          const points = [1, right / 4, right - 20].flatMap((x) => [1, bottom - 2].map((y) => [x, y]))
+          return points.filter(([x, y]) => !document.elementFromPoint(x, y)?.classList.contains('bg-backdrop'))
+        })
+        assert.deepEqual(uncovered, [], `${key} leaves points of the page uncovered`)
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'hidden' })
+      }
+      await page.context().close()
+    })
+
+    test('the fonts are the server’s own', async () => {
+      const page = await visit(shared.browser, shared.server)
+      const fonts = []
+      page.on('request', (request) => request.resourceType() === 'font' && fonts.push(new URL(request.url()).origin))
+      await go(page, '/facts')
+      await page.getByRole('list', { name: 'Facts' }).waitFor()
+      const loaded = await page.evaluate(async () => {
+        await document.fonts.ready
+        return [...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family)
+      })
+      for (const family of ['Inter Variable', 'Source Serif 4 Variable'])
+        assert.ok(
+          loaded.some((name) => name.includes(family)),
+          `${family} in ${loaded}`,
+        )
+      assert.deepEqual(new Set(fonts), new Set([shared.server.url]))
+      await page.context().close()
+    })
+
     test('the theme follows the system and can be set', async () => {
       const page = await visit(shared.browser, shared.server, { theme: 'dark' })
       await go(page, '/timeline')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { go, visit } from '../browser.mjs'
+import { accessible } from '../checks.mjs'
 import { test } from '../retry.mjs'
 
 /** Moves with j until the focus is on the row with this text. */
@@ -36,6 +37,20 @@ export function review(shared) {
       await page.keyboard.press('e')
       await page.getByRole('dialog', { name: 'Edit the fact' }).waitFor()
       await page.keyboard.press('Escape')
+      assert.deepEqual(page.problems, [])
+      await page.context().close()
+    })
+
+    test('a dead letter is requeued from the inbox with the keyboard', async () => {
+      const { server, browser } = shared
+      const { data } = await server.api('/api/memory/dead-letters?limit=1')
+      const page = await visit(browser, server)
+      await go(page, '/inbox')
+      const row = page.getByRole('region', { name: 'Dead letters' }).locator('[data-row]')
+      await row.filter({ has: page.locator(`a[href$="${data[0].id}"]`) }).focus()
+      await page.keyboard.press('y')
+      await page.getByText('Requeued for the next consolidation run.').waitFor()
+      assert.equal((await server.api(`/api/memory/episodes/${data[0].id}`)).data.consolidation_status, 'pending')
       assert.deepEqual(page.problems, [])
       await page.context().close()
     })
@@ -84,6 +99,7 @@ export function review(shared) {
       await page.waitForURL(`**/memory/sessions/${session_id}`)
       await page.getByText(`Talked about ${word}`).waitFor()
       await page.getByRole('list', { name: 'Calls' }).getByRole('link', { name: word }).first().waitFor()
+      await accessible(page, 'a session that was given memories')
       assert.deepEqual(page.problems, [])
       await page.context().close()
     })

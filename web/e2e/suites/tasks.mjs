@@ -129,6 +129,40 @@ export function tasks(shared) {
       await page.context().close()
     })
 
+    test('a tag of a row filters the list, and many facts are confirmed at once and undone', async () => {
+      const { server, browser } = shared
+      const tag = await tagged(server, 3)
+      const before = (await factsWith(server, tag)).map((fact) => fact.last_confirmed_at)
+      const page = await visit(browser, server)
+      await go(page, '/facts')
+      await listed(page).getByRole('link', { name: tag, exact: true }).first().click()
+      await page.waitForURL(`**/facts?tag=${tag}`)
+      await page.getByRole('status').getByText('3 facts').waitFor()
+      await page
+        .getByTitle(/^1\.00 confidence: learned /)
+        .first()
+        .waitFor()
+      await page.getByRole('checkbox', { name: 'Select all', exact: true }).click()
+      await page
+        .getByRole('region', { name: 'Selected rows' })
+        .getByRole('button', { name: 'Confirm', exact: true })
+        .click()
+      await page.getByText('3 facts confirmed.').waitFor()
+      const confirmed = (await factsWith(server, tag)).map((fact) => fact.last_confirmed_at)
+      assert.ok(
+        confirmed.every((at, index) => at > before[index]),
+        `${confirmed} are later than ${before}`,
+      )
+      await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+      await page.getByText('Undone for 3 facts.').waitFor()
+      assert.deepEqual(
+        (await factsWith(server, tag)).map((fact) => fact.last_confirmed_at),
+        before,
+      )
+      assert.deepEqual(page.problems, [])
+      await page.context().close()
+    })
+
     test('rules keep their maturity when they are tagged', async () => {
       const { server, browser } = shared
       const [proven] = (await server.api('/api/memory/rules?maturity=proven&limit=1')).data
@@ -250,6 +284,26 @@ export function tasks(shared) {
       await from.getByText('learned from').waitFor()
       await from.locator(`a[href$="${said.id}"]`).first().click()
       await page.locator('main').getByText(`${mark} moved to Porto in May.`).first().waitFor()
+      await page.context().close()
+    })
+
+    test('the palette searches when typing pauses, not at every letter', async () => {
+      const { server, browser } = shared
+      const page = await visit(browser, server)
+      await go(page, '/memory')
+      const searches = []
+      page.on('request', (request) => request.url().includes('/api/memory/search') && searches.push(request.url()))
+      await page.keyboard.press('Control+k')
+      await page.getByPlaceholder('Memories, actions, butlers, pages').waitFor()
+      const typed = 'what to cook for dinner'
+      await page.keyboard.type(typed)
+      await page
+        .getByRole('option')
+        .filter({ hasText: /^(Fact|Rule|Episode)/ })
+        .first()
+        .waitFor()
+      assert.ok(searches.length < typed.length / 2, `${searches.length} searches`)
+      assert.deepEqual(page.problems, [])
       await page.context().close()
     })
 

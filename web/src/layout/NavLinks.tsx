@@ -1,5 +1,4 @@
 import { Link } from '@tanstack/react-router'
-import { useOverviewButler } from '../api/overview-butler'
 import { useWaiting } from '../api/waiting'
 import { count } from '../lib/number'
 import { Icon } from '../ui/Icon'
@@ -9,14 +8,13 @@ import { here, item } from './navStyles'
 
 export function NavLinks({ onFollow }: { onFollow?: () => void }) {
   const waiting = useWaiting()
-  const { butler } = useOverviewButler()
   return (
     <nav aria-label="Pages" className="flex flex-col gap-0.5">
       {pages.map((page) => (
         <Link
           key={page.to}
           to={page.to}
-          search={page.perButler && butler ? { butler } : {}}
+          search={{}}
           activeOptions={{ exact: page.to === '/memory', includeSearch: false }}
           className={item}
           activeProps={{ className: here }}

@@ -1,13 +1,14 @@
 import * as Radix from '@radix-ui/react-dialog'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
-import { useDeferredValue, useState } from 'react'
+import { useState } from 'react'
 import { asApiError } from '../api/error'
 import { useGet } from '../api/hooks'
 import { useOverviewButler } from '../api/overview-butler'
 import { cx } from '../lib/cx'
 import { capitalized, maturityLabel, statusLabel } from '../lib/labels'
 import { fixed } from '../lib/number'
+import { usePaused } from '../lib/paused'
 import { recentVisits } from '../lib/recent'
 import { Icon } from '../ui/Icon'
 import { Kbd } from '../ui/Kbd'
@@ -17,6 +18,8 @@ import { commonActions, type Entry, matches, pageActions } from './paletteEntrie
 /** With more butlers, typing finds the others. */
 const FIRST_BUTLERS = 5
 const MOST_BUTLERS = 20
+/** Memories are searched when typing pauses for so long: each letter would be a search by meaning. */
+const PAUSE_MS = 120
 
 const item = 'cursor-pointer gap-x-3 rounded-md px-3 py-2 data-[selected=true]:bg-sunken'
 
@@ -28,7 +31,8 @@ export interface PaletteProps {
 /** The command palette: searches all memories, entities, butlers, pages and actions. */
 export default function Palette({ onClose, onHelp }: PaletteProps) {
   const [text, setText] = useState('')
-  const query = useDeferredValue(text.trim())
+  const typed = text.trim()
+  const query = usePaused(typed, PAUSE_MS)
   const navigate = useNavigate()
   // of many butlers the chosen one: to ask all of them takes longer than a person waits
   const { ready, butler } = useOverviewButler()
@@ -37,12 +41,11 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
     { query: { q: query, butler } },
     { enabled: ready && query.length > 0, keepPrevious: true },
   )
-  const hits = query.length > 0 ? (results.data?.data ?? []) : []
+  const hits = typed && query ? (results.data?.data ?? []) : []
   const butlers = useGet('/api/butlers')
   // read once: the buttons of the page are those from before the palette opened
   const [own] = useState(pageActions)
   const [visited] = useState(() => recentVisits().slice(1))
-  const typed = text.trim()
   function go(run: () => Promise<void>) {
     onClose()
     void run()
@@ -126,7 +129,7 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
                 <p role="status" className="px-3 py-2 text-sm text-muted">
                   {results.isError
                     ? `The search failed: ${asApiError(results.error).message}`
-                    : results.isFetching
+                    : results.isFetching || query !== typed
                       ? 'Searching…'
                       : 'No memory matches.'}
                 </p>

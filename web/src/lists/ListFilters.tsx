@@ -17,6 +17,8 @@ interface Props {
   /** What is searched: `Search facts`. */
   label: string
   search: Filters & Record<string, unknown>
+  /** The butler that is shown, and how to show another. */
+  shown: { butler: string | undefined; choose: (butler: string | undefined) => void }
   change: (change: Filters) => void
   clear: () => void
   /** The order in effect, the one without a choice, and all orders but the best match. */
@@ -25,7 +27,7 @@ interface Props {
 }
 
 /** The search field of a list, the filters that all lists have, its own, and its order. */
-export function ListFilters({ label, search, change, clear, order, children }: Props) {
+export function ListFilters({ label, search, shown, change, clear, order, children }: Props) {
   const used = Object.entries(search).some(([name, value]) => name !== 'q' && value !== undefined)
   const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
   return (
@@ -38,7 +40,7 @@ export function ListFilters({ label, search, change, clear, order, children }: P
         className="min-w-0 flex-1 basis-64"
       />
       <div className="grid grid-cols-2 items-center gap-2 max-sm:w-full sm:flex sm:flex-wrap">
-        <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
+        <ButlerSelect value={shown.butler} onChange={shown.choose} />
         {children}
         <Select
           label="Order"

@@ -1,25 +1,19 @@
-import { type ReactNode, useRef } from 'react'
-import { cx } from '../lib/cx'
+import { type ReactNode, useState } from 'react'
 import { count, counted } from '../lib/number'
 import type { Kind } from '../memory/useActions'
 import { Failure, Loading } from '../ui/states'
 import { Unavailable } from '../ui/Unavailable'
+import { type RowLook, Rows } from './Rows'
 import { SelectionBar } from './SelectionBar'
 import type { BulkRow } from './useBulk'
 import { type LoadPage, type Range, useListing } from './useListing'
 import { useNarrow } from './useNarrow'
 import { useSelection } from './useSelection'
-import { useWindow } from './useWindow'
 
 /** The heights of a row in pixels. All rows have the same, so that the position of each is known without drawing it. */
 const HEIGHT = { wide: 40, narrow: 76 }
 /** The server ranks this many matches of a search. */
 const MOST_BEST = 200
-
-export interface RowLook {
-  narrow: boolean
-  selecting: boolean
-}
 
 interface Props<T extends BulkRow> {
   load: LoadPage<T>
@@ -37,13 +31,10 @@ interface Props<T extends BulkRow> {
 /** A list of any length: it loads rows while it is scrolled, and draws those that are on the screen. */
 export function VirtualList<T extends BulkRow>({ load, label, kind, ranked, canSelect, empty, children }: Props<T>) {
   const narrow = useNarrow()
-  const height = narrow ? HEIGHT.narrow : HEIGHT.wide
-  const list = useRef<HTMLUListElement>(null)
-  const range = useWindow(list, height)
-  const listing = useListing(load, range)
+  const [visible, setVisible] = useState<Range>({ first: 0, last: 40 })
+  const listing = useListing(load, visible)
   const { rows, total } = listing
   const selection = useSelection(rows)
-  const look = { narrow, selecting: selection.rows.length > 0 }
   if (listing.error && rows.length === 0) return <Failure error={listing.error} retry={listing.retry} />
   if (listing.pending && rows.length === 0) return <Loading rows={10} />
   return (
@@ -72,46 +63,23 @@ export function VirtualList<T extends BulkRow>({ load, label, kind, ranked, canS
       {rows.length === 0 ? (
         empty
       ) : (
-        <ul
-          ref={list}
-          aria-label={kind === 'fact' ? 'Facts' : 'Rules'}
-          className="card relative overflow-hidden"
-          style={{ height: rows.length * height + 2 }}
+        <Rows
+          name={kind === 'fact' ? 'Facts' : 'Rules'}
+          rows={rows}
+          total={total}
+          height={narrow ? HEIGHT.narrow : HEIGHT.wide}
+          narrow={narrow}
+          selecting={selection.rows.length > 0}
+          canSelect={canSelect}
+          label={label}
+          selection={selection}
+          onVisible={setVisible}
         >
-          {slice(rows, range).map(([row, index]) => (
-            <li
-              key={row.id}
-              data-row=""
-              aria-posinset={index + 1}
-              aria-setsize={total}
-              className={cx(
-                'group absolute inset-x-0 flex items-center gap-3 border-b border-line px-4',
-                selection.has(row.id) && 'bg-accent-wash',
-              )}
-              style={{ top: index * height, height }}
-            >
-              {canSelect && (
-                <input
-                  type="checkbox"
-                  data-key="x"
-                  aria-label={`Select ${label(row)}`}
-                  className="relative z-10 size-4 shrink-0 accent-accent"
-                  checked={selection.has(row.id)}
-                  onClick={(event) => selection.toggle(row, event.shiftKey)}
-                  onChange={() => undefined}
-                />
-              )}
-              {children(row, look)}
-            </li>
-          ))}
-        </ul>
+          {children}
+        </Rows>
       )}
       {listing.error != null && <Failure error={listing.error} retry={listing.retry} />}
       <SelectionBar kind={kind} selection={selection} />
     </div>
   )
-}
-
-function slice<T>(rows: T[], { first, last }: Range): [T, number][] {
-  return rows.slice(first, last + 1).map((row, index) => [row, first + index])
 }

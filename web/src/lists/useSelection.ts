@@ -12,23 +12,24 @@ export interface Selection<T> {
 export function useSelection<T extends { id: string }>(all: T[]): Selection<T> {
   const [selected, setSelected] = useState<ReadonlyMap<string, T>>(new Map())
   const last = useRef<string | undefined>(undefined)
-  const toggle = useCallback(
-    (row: T, range: boolean) => {
-      const [from, to] = [all.findIndex(({ id }) => id === last.current), all.findIndex(({ id }) => id === row.id)]
-      const rows = range && from >= 0 ? all.slice(Math.min(from, to), Math.max(from, to) + 1) : [row]
-      last.current = row.id
-      setSelected((known) => {
-        const next = new Map(known)
-        const select = !known.has(row.id)
-        for (const one of rows) {
-          if (select) next.set(one.id, one)
-          else next.delete(one.id)
-        }
-        return next
-      })
-    },
-    [all],
-  )
+  // `toggle` stays the same while more rows load, so that the rows on the screen are not rendered again
+  const known = useRef(all)
+  known.current = all
+  const toggle = useCallback((row: T, range: boolean) => {
+    const place = (wanted: string | undefined) => known.current.findIndex(({ id }) => id === wanted)
+    const [from, to] = [place(last.current), place(row.id)]
+    const rows = range && from >= 0 ? known.current.slice(Math.min(from, to), Math.max(from, to) + 1) : [row]
+    last.current = row.id
+    setSelected((before) => {
+      const next = new Map(before)
+      const select = !before.has(row.id)
+      for (const one of rows) {
+        if (select) next.set(one.id, one)
+        else next.delete(one.id)
+      }
+      return next
+    })
+  }, [])
   const set = useCallback((rows: T[]) => setSelected(new Map(rows.map((row) => [row.id, row]))), [])
   return { rows: [...selected.values()], has: (id) => selected.has(id), toggle, set }
 }

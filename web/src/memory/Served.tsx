@@ -35,7 +35,7 @@ export function ServedCall({ call }: { call: InjectionAt }) {
       </p>
       <ol className="mt-1 space-y-0.5">
         {call.memories.map((memory) => (
-          <li key={memory.rank} className="flex items-baseline gap-2 text-sm">
+          <li key={memory.rank} className="flex min-h-6 items-baseline gap-2 text-sm">
             <span className="figure w-5 shrink-0 text-right text-muted">{memory.rank}</span>
             {memory.id && memory.label ? (
               <MemoryLink

@@ -46,7 +46,8 @@ export const changes = (raw: Raw) =>
 
 export const health = (raw: Raw) => optional({ butler: text(raw, 'butler') })
 
-export const found = (raw: Raw) => optional({ q: text(raw, 'q'), kind: oneOf(raw, 'kind', eventKinds) })
+export const found = (raw: Raw) =>
+  optional({ q: text(raw, 'q'), kind: oneOf(raw, 'kind', eventKinds), butler: text(raw, 'butler') })
 
 /** The former page of all lists: its links lead to the list that they meant. */
 export function formerMemory(raw: Raw): { to: string; search: Raw } | undefined {

@@ -1,8 +1,6 @@
 //! The figures of the overview: counts, confidence, fading, and the consolidation of episodes.
 
-use std::collections::BTreeMap;
-
-use butler_domain::{Permanence, Scope, TenantId, Timestamp};
+use butler_domain::{Scope, TenantId, Timestamp};
 use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,14 +14,12 @@ pub const EFFECTIVENESS_BINS: usize = 10;
 /// Days of the backlog chart.
 pub const BACKLOG_DAYS: i32 = 30;
 
-/// Facts and rules by effective confidence and permanence.
+/// Facts and rules by effective confidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confidence {
     /// Active facts and remembered rules in each bin.
     pub facts: [i64; CONFIDENCE_BINS],
     pub rules: [i64; CONFIDENCE_BINS],
-    /// Active facts by permanence.
-    pub by_permanence: BTreeMap<String, i64>,
     /// Fading facts that expire within a week unless confirmed.
     pub expiring_7d: i64,
 }
@@ -57,7 +53,6 @@ pub async fn confidence(
     let mut figures = Confidence {
         facts: [0; CONFIDENCE_BINS],
         rules: [0; CONFIDENCE_BINS],
-        by_permanence: by_permanence(session, tenant, scope).await?,
         expiring_7d: expiring(session, tenant, scope, expiry, now).await?,
     };
     for row in rows {
@@ -67,32 +62,6 @@ pub async fn confidence(
         }
     }
     Ok(figures)
-}
-
-/// Counts each permanence separately, which an index answers alone.
-async fn by_permanence(
-    session: &mut Session,
-    tenant: &TenantId,
-    scope: Option<&Scope>,
-) -> Result<BTreeMap<String, i64>, StoreError> {
-    let names: Vec<String> = Permanence::NAMES.iter().map(|name| (*name).to_owned()).collect();
-    let rows = session
-        .run(|pg| {
-            sqlx::query!(
-                r#"
-                SELECT name AS "name!", (
-                    SELECT count(*) FROM facts WHERE tenant_id = $1 AND validity = 'active' AND permanence = name
-                      AND ($2::text IS NULL OR scope IN ('global', $2))) AS "count!"
-                FROM unnest($3::text[]) AS p (name)
-                "#,
-                tenant.as_str(),
-                scope.map(Scope::as_str),
-                &names
-            )
-            .fetch_all(pg)
-        })
-        .await?;
-    Ok(rows.into_iter().map(|row| (row.name, row.count)).collect())
 }
 
 async fn expiring(

@@ -1,8 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
+import { useListButler } from '../../api/list-butler'
 import { capitalized } from '../../lib/labels'
 import { ButlerSelect } from '../../ui/ButlerSelect'
+import { NothingFound } from '../../ui/NothingFound'
 import { Page } from '../../ui/Page'
 import { Results } from '../../ui/Results'
 import { SearchField } from '../../ui/SearchField'
@@ -22,15 +24,16 @@ export default function EntitiesPage() {
     [navigate],
   )
   const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
+  const shown = useListButler(search.butler, (butler) => change({ butler }))
   const query = {
     q: search.q,
-    butler: search.butler,
+    butler: shown.butler,
     entity_type: search.type,
     sort: search.sort ?? (search.q ? ('best' as const) : undefined),
     limit: SIZE,
     offset: search.offset,
   }
-  const list = useGet('/api/memory/entities', { query }, { keepPrevious: true })
+  const list = useGet('/api/memory/entities', { query }, { keepPrevious: true, enabled: shown.ready })
   return (
     <Page title="Entities" lead="The people, places, organizations and other things that facts are about.">
       <div className="mb-4 flex flex-wrap items-center gap-2">
@@ -41,7 +44,7 @@ export default function EntitiesPage() {
           onChange={setQuery}
           className="min-w-0 flex-1 basis-56 sm:max-w-sm"
         />
-        <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
+        <ButlerSelect value={shown.butler} onChange={shown.choose} />
         <Select
           label="Type"
           value={search.type ?? ''}
@@ -53,9 +56,13 @@ export default function EntitiesPage() {
         query={list}
         onMove={(offset) => change({ offset: offset || undefined })}
         empty={
-          <Empty title="No matching entities">
-            Agents create entities for the people, places and organizations they learn about.
-          </Empty>
+          shown.only ? (
+            <NothingFound what="entities" butler={shown.only} />
+          ) : (
+            <Empty title="No matching entities">
+              Agents create entities for the people, places and organizations they learn about.
+            </Empty>
+          )
         }
       >
         {(rows) => (

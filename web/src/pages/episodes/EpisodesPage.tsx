@@ -1,11 +1,13 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
+import { useListButler } from '../../api/list-butler'
 import { statusLabel } from '../../lib/labels'
 import { EpisodeList } from '../../memory/EpisodeList'
 import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Button } from '../../ui/Button'
 import { DateField } from '../../ui/DateField'
+import { NothingFound } from '../../ui/NothingFound'
 import { Page } from '../../ui/Page'
 import { Results } from '../../ui/Results'
 import { SearchField } from '../../ui/SearchField'
@@ -24,17 +26,18 @@ export default function EpisodesPage() {
     [navigate],
   )
   const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
+  const shown = useListButler(search.butler, (butler) => change({ butler }))
   const query = {
     q: search.q,
     sort: search.q ? ('best' as const) : undefined,
-    butler: search.butler,
+    butler: shown.butler,
     status: search.status,
     from: search.from,
     to: search.to,
     limit: SIZE,
     offset: search.offset,
   }
-  const list = useGet('/api/memory/episodes', { query }, { keepPrevious: true })
+  const list = useGet('/api/memory/episodes', { query }, { keepPrevious: true, enabled: shown.ready })
   const filtered = search.q ?? search.butler ?? search.status ?? search.from ?? search.to
   return (
     <Page title="Episodes" lead="What happened, by day. Episodes expire; the facts and rules learned from them stay.">
@@ -46,7 +49,7 @@ export default function EpisodesPage() {
           onChange={setQuery}
           className="col-span-2 min-w-0 sm:flex-1 sm:basis-56"
         />
-        <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
+        <ButlerSelect value={shown.butler} onChange={shown.choose} />
         <Select
           label="Status"
           value={search.status ?? ''}
@@ -72,8 +75,8 @@ export default function EpisodesPage() {
         query={list}
         onMove={(offset) => change({ offset: offset || undefined })}
         empty={
-          filtered ? (
-            <Empty title="No matching episodes">Try other search terms or fewer filters.</Empty>
+          filtered || shown.only ? (
+            <NothingFound what="episodes" butler={shown.only} />
           ) : (
             <Empty title="No episodes">
               An agent stores an episode at the end of a session. Episodes expire after some days.

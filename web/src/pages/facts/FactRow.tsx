@@ -3,7 +3,7 @@ import { cx } from '../../lib/cx'
 import { validityText } from '../../lib/dates'
 import { capitalized } from '../../lib/labels'
 import { RowMenu } from '../../lists/RowMenu'
-import type { RowLook } from '../../lists/VirtualList'
+import type { RowLook } from '../../lists/Rows'
 import { StateBadge } from '../../memory/badges'
 import { confidenceReason, confidenceText } from '../../memory/confidence'
 import { RowActions } from '../../memory/RowActions'
@@ -12,12 +12,11 @@ import { Confidence } from '../../ui/Confidence'
 import { TagLinks } from './TagLinks'
 
 /** A fact in one line, or on a phone in two. */
-export function FactRow({ fact, narrow, selecting }: RowLook & { fact: Row }) {
+export function FactRow({ fact, detailed, ...look }: RowLook & { fact: Row }) {
+  const { narrow } = look
   const fading = fact.state === 'fading'
   const gone = fact.state !== 'active' && !fading
   const validity = validityText(fact)
-  const label = `${fact.subject} ${capitalized(fact.predicate).toLowerCase()}`
-  const actions = { kind: 'fact', id: fact.id, label, content: fact.content, dates: fact } as const
   return (
     <>
       <div className={cx('min-w-0 flex-1', narrow ? 'space-y-0.5' : 'flex items-baseline gap-2')}>
@@ -40,6 +39,23 @@ export function FactRow({ fact, narrow, selecting }: RowLook & { fact: Row }) {
           {fact.content}
         </Link>
       </div>
+      {detailed && <Details fact={fact} fading={fading} gone={gone} {...look} />}
+    </>
+  )
+}
+
+interface DetailsProps extends Omit<RowLook, 'detailed'> {
+  fact: Row
+  fading: boolean
+  gone: boolean
+}
+
+/** All of the row but its text. */
+function Details({ fact, fading, gone, narrow, selecting }: DetailsProps) {
+  const label = `${fact.subject} ${capitalized(fact.predicate).toLowerCase()}`
+  const actions = { kind: 'fact', id: fact.id, label, content: fact.content, dates: fact } as const
+  return (
+    <>
       {!narrow && <TagLinks to="/facts" tags={fact.tags} />}
       {!narrow && !selecting && <RowActions {...actions} live={!gone} />}
       <StateBadge state={fact.state} />

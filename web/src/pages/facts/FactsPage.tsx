@@ -1,13 +1,15 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { getOptions } from '../../api/hooks'
+import { useListButler } from '../../api/list-butler'
 import { useHasRight } from '../../api/rights'
 import { capitalized } from '../../lib/labels'
 import { ListFilters } from '../../lists/ListFilters'
 import { VirtualList } from '../../lists/VirtualList'
+import { NothingFound } from '../../ui/NothingFound'
 import { Page } from '../../ui/Page'
 import { Select } from '../../ui/Select'
-import { Empty } from '../../ui/states'
+import { Loading } from '../../ui/states'
 import { factSorts, type facts, oneFrom, permanences, states } from '../search'
 import { FactRow } from './FactRow'
 
@@ -49,11 +51,12 @@ export default function FactsPage() {
       void navigate({ search: (previous) => ({ ...previous, ...next }), replace: true }),
     [navigate],
   )
+  const shown = useListButler(search.butler, (butler) => change({ butler }))
   const usual = search.q ? 'best' : 'newest'
   const sort = oneFrom(factSorts, search.sort ?? '') ?? usual
   const query = {
     q: search.q,
-    butler: search.butler,
+    butler: shown.butler,
     scope: search.scope,
     validity: search.validity,
     permanence: search.permanence,
@@ -66,6 +69,7 @@ export default function FactsPage() {
       <ListFilters
         label="Search facts"
         search={search}
+        shown={shown}
         change={change}
         clear={() => change(noFilters)}
         order={{ value: sort, usual, options: orders }}
@@ -89,16 +93,20 @@ export default function FactsPage() {
           onChange={(value) => change({ min: value ? Number(value) : undefined })}
         />
       </ListFilters>
-      <VirtualList
-        load={(page) => getOptions('/api/memory/facts', { query: { ...query, ...page } })}
-        label={(fact) => `${fact.subject} ${fact.predicate}`}
-        kind="fact"
-        ranked={sort === 'best'}
-        canSelect={canWrite}
-        empty={<Empty title="No matching facts">Try other search terms or fewer filters.</Empty>}
-      >
-        {(fact, look) => <FactRow fact={fact} {...look} />}
-      </VirtualList>
+      {shown.ready ? (
+        <VirtualList
+          load={(page) => getOptions('/api/memory/facts', { query: { ...query, ...page } })}
+          label={(fact) => `${fact.subject} ${fact.predicate}`}
+          kind="fact"
+          ranked={sort === 'best'}
+          canSelect={canWrite}
+          empty={<NothingFound what="facts" butler={shown.only} />}
+        >
+          {(fact, look) => <FactRow fact={fact} {...look} />}
+        </VirtualList>
+      ) : (
+        <Loading rows={10} />
+      )}
     </Page>
   )
 }

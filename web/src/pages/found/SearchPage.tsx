@@ -1,10 +1,13 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
+import { useListButler } from '../../api/list-butler'
 import { capitalized, maturityLabel, statusLabel } from '../../lib/labels'
 import { fixed } from '../../lib/number'
 import { RowMenu } from '../../lists/RowMenu'
 import { MemoryLink } from '../../memory/MemoryLink'
+import { ButlerSelect } from '../../ui/ButlerSelect'
+import { NothingFound } from '../../ui/NothingFound'
 import { Page } from '../../ui/Page'
 import { SearchField } from '../../ui/SearchField'
 import { Segments } from '../../ui/Segments'
@@ -16,7 +19,7 @@ const MOST = 100
 
 /** One search over facts, rules, episodes and entities, the best match first. */
 export default function SearchPage() {
-  const { q = '', kind } = useSearch({ from: '/search' })
+  const { q = '', kind, butler } = useSearch({ from: '/search' })
   const navigate = useNavigate({ from: '/search' })
   const setQuery = useCallback(
     (text: string) =>
@@ -27,10 +30,14 @@ export default function SearchPage() {
       }),
     [navigate],
   )
-  const query = { q, sort: 'best', limit: MOST } as const
-  const results = useGet('/api/memory/search', { query }, { enabled: q !== '', keepPrevious: true })
+  const shown = useListButler(
+    butler,
+    (next) => void navigate({ search: (previous) => ({ ...previous, butler: next }), replace: true }),
+  )
+  const query = { q, butler: shown.butler, sort: 'best', limit: MOST } as const
+  const results = useGet('/api/memory/search', { query }, { enabled: shown.ready && q !== '', keepPrevious: true })
   const all = q === '' ? [] : (results.data?.data ?? [])
-  const shown = all.filter((item) => !kind || item.kind === kind)
+  const listed = all.filter((item) => !kind || item.kind === kind)
   const number = (name: string) => all.filter((item) => item.kind === name).length
   return (
     <Page title="Search">
@@ -42,6 +49,7 @@ export default function SearchPage() {
           onChange={setQuery}
           className="min-w-0 flex-1 basis-64"
         />
+        {shown.many && <ButlerSelect value={shown.butler} onChange={shown.choose} />}
         <Segments
           label="Kind of result"
           value={kind ?? 'all'}
@@ -71,11 +79,15 @@ export default function SearchPage() {
         <Failure error={results.error} retry={() => void results.refetch()} />
       ) : results.isPending ? (
         <Loading rows={8} />
-      ) : shown.length === 0 ? (
-        <Empty title="Nothing found">Try other words.</Empty>
+      ) : listed.length === 0 ? (
+        shown.only ? (
+          <NothingFound what="memories" butler={shown.only} />
+        ) : (
+          <Empty title="Nothing found">Try other words.</Empty>
+        )
       ) : (
         <ol aria-label="Results" className="card divide-y divide-line overflow-hidden">
-          {shown.map((item) => (
+          {listed.map((item) => (
             <li key={item.id} data-row="" className="relative flex items-center gap-3 px-4 py-2 hover:bg-sunken">
               <span className="w-16 shrink-0 rounded-sm border border-line px-1 text-center text-xs text-muted">
                 {capitalized(item.kind)}

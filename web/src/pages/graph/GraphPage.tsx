@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useMemo } from 'react'
+import { useOverviewButler } from '../../api/overview-butler'
 import type { EntityType } from '../../api/schema'
 import { cx } from '../../lib/cx'
 import { capitalized } from '../../lib/labels'
@@ -103,13 +104,16 @@ function Explorer({ graph, total }: Props) {
 export default function GraphPage() {
   const search = useSearch({ from: '/graph' })
   const navigate = useNavigate({ from: '/graph' })
-  const { whole, found, graph, partial, expandError } = useGraph(search)
   const { valid_at, as_of } = search
   const change = useCallback(
     (next: ReturnType<typeof graphSearch>) =>
       void navigate({ search: (previous) => ({ ...previous, ...next }), replace: true, resetScroll: false }),
     [navigate],
   )
+  // without a choice the server shows the first butler with relations, but to find it asks all
+  const { ready, butler: chosen } = useOverviewButler()
+  const butler = search.butler ?? chosen
+  const { whole, found, graph, partial, expandError } = useGraph({ ...search, butler }, ready)
   const dates = useMemo(() => (found?.edges ?? []).map((edge) => edge.created_at), [found])
   return (
     <Page

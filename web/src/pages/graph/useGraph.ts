@@ -29,11 +29,11 @@ function useExpanded(entity: string | undefined, butler: string | undefined): st
 }
 
 /** The graph of a butler together with the relations of the expanded entities. */
-export function useGraph(search: ReturnType<typeof graph>) {
+export function useGraph(search: ReturnType<typeof graph>, ready: boolean) {
   const { butler, predicate, entity, valid_at, as_of } = search
   const query = { butler, limit: MAX_ENTITIES, valid_at, as_of }
   // while another time loads, the graph stays, so that its layout does too
-  const whole = useGet('/api/memory/graph', { query }, { keepPrevious: true })
+  const whole = useGet('/api/memory/graph', { query }, { keepPrevious: true, enabled: ready })
   const previous = whole.data?.data
   const otherButler = whole.isPlaceholderData && butler !== undefined && previous?.home !== butler
   const found = otherButler ? undefined : previous

@@ -1,10 +1,12 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
+import { useListButler } from '../../api/list-butler'
 import { groupBy } from '../../lib/group'
 import { capitalized } from '../../lib/labels'
 import { counted } from '../../lib/number'
 import { dayName } from '../../lib/time'
 import { Back } from '../../ui/Back'
+import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Page } from '../../ui/Page'
 import { Segments } from '../../ui/Segments'
 import { Empty, Failure, Loading } from '../../ui/states'
@@ -14,15 +16,23 @@ import { changesOf, countsOf, sections } from './week'
 
 /** What was learned, changed, contradicted and lost in the last seven days. */
 export default function ChangesPage() {
-  const { section, butler } = useSearch({ from: '/memory/changes' })
+  const { section, butler: named } = useSearch({ from: '/memory/changes' })
   const navigate = useNavigate({ from: '/memory/changes' })
-  const week = useGet('/api/memory/changes', { query: { since: '7d', butler } })
+  const { ready, butler, many, choose } = useListButler(
+    named,
+    (next) => void navigate({ search: (previous) => ({ ...previous, butler: next }), replace: true }),
+  )
+  const week = useGet('/api/memory/changes', { query: { since: '7d', butler } }, { enabled: ready })
   const changes = changesOf(week.data?.data ?? [])
   const counts = countsOf(changes)
   const shown = changes.filter((change) => !section || change.section === section)
   const leftOut = (week.data?.data ?? []).reduce((sum, { left_out }) => sum + left_out, 0)
   return (
-    <Page title="What changed this week" above={<Back to="/memory">Overview</Back>}>
+    <Page
+      title="What changed this week"
+      above={<Back to="/memory">Overview</Back>}
+      actions={many ? <ButlerSelect value={butler} onChange={choose} /> : undefined}
+    >
       <div className="mb-4">
         <Segments
           label="Kind of change"
@@ -32,7 +42,10 @@ export default function ChangesPage() {
             ...sections.map((name) => [name, capitalized(name), counts[name]] as const),
           ]}
           onChange={(next) =>
-            void navigate({ search: { section: sections.find((name) => name === next) }, replace: true })
+            void navigate({
+              search: (previous) => ({ ...previous, section: sections.find((name) => name === next) }),
+              replace: true,
+            })
           }
         />
       </div>

@@ -1,6 +1,8 @@
-import { useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
+import { useListButler } from '../../api/list-butler'
 import { Back } from '../../ui/Back'
+import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Page } from '../../ui/Page'
 import { Failure, Loading } from '../../ui/states'
 import { Unavailable } from '../../ui/Unavailable'
@@ -11,11 +13,21 @@ import { Pipeline } from './Pipeline'
 
 /** The figures behind the overview: the pipeline, the totals and their distributions. */
 export default function HealthPage() {
-  const { butler } = useSearch({ from: '/memory/health' })
-  const stats = useGet('/api/memory/stats', { query: { butler } })
+  const { butler: named } = useSearch({ from: '/memory/health' })
+  const navigate = useNavigate({ from: '/memory/health' })
+  const { ready, butler, many, choose } = useListButler(
+    named,
+    (next) => void navigate({ search: { butler: next }, replace: true }),
+  )
+  const stats = useGet('/api/memory/stats', { query: { butler } }, { enabled: ready })
+  const head = {
+    title: 'Health',
+    above: <Back to="/memory">Overview</Back>,
+    actions: many ? <ButlerSelect value={butler} onChange={choose} /> : undefined,
+  }
   if (!stats.data) {
     return (
-      <Page title="Health" above={<Back to="/memory">Overview</Back>}>
+      <Page {...head}>
         {stats.isError ? (
           <Failure error={stats.error} retry={() => void stats.refetch()} />
         ) : (
@@ -26,7 +38,7 @@ export default function HealthPage() {
   }
   const { data, meta } = stats.data
   return (
-    <Page title="Health" above={<Back to="/memory">Overview</Back>}>
+    <Page {...head}>
       <Unavailable butlers={meta.unavailable} />
       <div className="space-y-6">
         <Pipeline pipeline={data.pipeline} />

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { cx } from '../../lib/cx'
 import { RowMenu } from '../../lists/RowMenu'
-import type { RowLook } from '../../lists/VirtualList'
+import type { RowLook } from '../../lists/Rows'
 import { MaturityBadge, StateBadge } from '../../memory/badges'
 import { RowActions } from '../../memory/RowActions'
 import { record } from '../../memory/RuleList'
@@ -9,9 +9,9 @@ import type { RuleRow as Row } from '../../memory/types'
 import { TagLinks } from '../facts/TagLinks'
 
 /** A rule in one line, or on a phone in two. */
-export function RuleRow({ rule, narrow, selecting }: RowLook & { rule: Row }) {
+export function RuleRow({ rule, detailed, ...look }: RowLook & { rule: Row }) {
+  const { narrow } = look
   const gone = rule.state === 'forgotten'
-  const actions = { kind: 'rule', id: rule.id, label: 'this rule', content: rule.content } as const
   return (
     <>
       <div className={cx('min-w-0 flex-1', narrow && 'space-y-1')}>
@@ -33,6 +33,21 @@ export function RuleRow({ rule, narrow, selecting }: RowLook & { rule: Row }) {
           </p>
         )}
       </div>
+      {detailed && <Details rule={rule} gone={gone} {...look} />}
+    </>
+  )
+}
+
+interface DetailsProps extends Omit<RowLook, 'detailed'> {
+  rule: Row
+  gone: boolean
+}
+
+/** All of the row but its text. */
+function Details({ rule, gone, narrow, selecting }: DetailsProps) {
+  const actions = { kind: 'rule', id: rule.id, label: 'this rule', content: rule.content } as const
+  return (
+    <>
       {!narrow && <TagLinks to="/rules" tags={rule.tags} />}
       {!narrow && !selecting && <RowActions {...actions} live={!gone} />}
       <StateBadge state={rule.state ?? 'active'} />

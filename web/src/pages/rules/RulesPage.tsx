@@ -1,13 +1,15 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { getOptions } from '../../api/hooks'
+import { useListButler } from '../../api/list-butler'
 import { useHasRight } from '../../api/rights'
 import { maturityLabel } from '../../lib/labels'
 import { ListFilters } from '../../lists/ListFilters'
 import { VirtualList } from '../../lists/VirtualList'
+import { NothingFound } from '../../ui/NothingFound'
 import { Page } from '../../ui/Page'
 import { Select } from '../../ui/Select'
-import { Empty } from '../../ui/states'
+import { Loading } from '../../ui/states'
 import { maturities, oneFrom, ruleSorts, ruleStates, type rules } from '../search'
 import { RuleRow } from './RuleRow'
 
@@ -42,11 +44,12 @@ export default function RulesPage() {
       void navigate({ search: (previous) => ({ ...previous, ...next }), replace: true }),
     [navigate],
   )
+  const shown = useListButler(search.butler, (butler) => change({ butler }))
   const usual = search.q ? 'best' : 'maturity'
   const sort = oneFrom(ruleSorts, search.sort ?? '') ?? usual
   const query = {
     q: search.q,
-    butler: search.butler,
+    butler: shown.butler,
     scope: search.scope,
     state: search.state,
     maturity: search.maturity,
@@ -58,6 +61,7 @@ export default function RulesPage() {
       <ListFilters
         label="Search rules"
         search={search}
+        shown={shown}
         change={change}
         clear={() => change(noFilters)}
         order={{ value: sort, usual, options: orders }}
@@ -78,16 +82,20 @@ export default function RulesPage() {
           onChange={(value) => change({ maturity: oneFrom(maturities, value) })}
         />
       </ListFilters>
-      <VirtualList
-        load={(page) => getOptions('/api/memory/rules', { query: { ...query, ...page } })}
-        label={(rule) => rule.content.slice(0, 60)}
-        kind="rule"
-        ranked={sort === 'best'}
-        canSelect={canWrite}
-        empty={<Empty title="No matching rules">Try other search terms or fewer filters.</Empty>}
-      >
-        {(rule, look) => <RuleRow rule={rule} {...look} />}
-      </VirtualList>
+      {shown.ready ? (
+        <VirtualList
+          load={(page) => getOptions('/api/memory/rules', { query: { ...query, ...page } })}
+          label={(rule) => rule.content.slice(0, 60)}
+          kind="rule"
+          ranked={sort === 'best'}
+          canSelect={canWrite}
+          empty={<NothingFound what="rules" butler={shown.only} />}
+        >
+          {(rule, look) => <RuleRow rule={rule} {...look} />}
+        </VirtualList>
+      ) : (
+        <Loading rows={10} />
+      )}
     </Page>
   )
 }

@@ -13,12 +13,12 @@ import { failure, toast } from '../../ui/toast'
 const SHOWN = 5
 
 /** Episodes whose consolidation failed too often, with the reason. Renders nothing when there are none. */
-export function DeadLetters() {
+export function DeadLetters({ butler }: { butler: string | undefined }) {
   const client = useQueryClient()
   const isAdmin = useHasRight('admin')
-  const letters = useGet('/api/memory/dead-letters', { query: { limit: SHOWN } })
+  const letters = useGet('/api/memory/dead-letters', { query: { limit: SHOWN, butler } })
   const requeue = useMutation({
-    mutationFn: () => request('post', '/api/memory/dead-letters/requeue', { body: {} }),
+    mutationFn: () => request('post', '/api/memory/dead-letters/requeue', { query: { butler }, body: {} }),
     onSuccess: ({ data }) => {
       toast(`${counted(data.requeued, 'episode')} requeued.`)
       return client.invalidateQueries()

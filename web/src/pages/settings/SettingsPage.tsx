@@ -1,8 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useListButler } from '../../api/list-butler'
 import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Page } from '../../ui/Page'
 import { Section } from '../../ui/Section'
 import { Segments } from '../../ui/Segments'
+import { Loading } from '../../ui/states'
 import type { settingsTabs } from '../search'
 import { Backups } from './Backups'
 import { Connect } from './Connect'
@@ -48,7 +50,7 @@ function Sections({ tab, butler }: { tab: Tab; butler: string | undefined }) {
           <Section title="Jobs">
             <Jobs butler={butler} />
           </Section>
-          <DeadLetters />
+          <DeadLetters butler={butler} />
         </>
       )
     case 'access':
@@ -89,8 +91,12 @@ function Sections({ tab, butler }: { tab: Tab; butler: string | undefined }) {
 }
 
 export default function SettingsPage() {
-  const { tab = 'connections', butler } = useSearch({ from: '/settings' })
+  const { tab = 'connections', butler: named } = useSearch({ from: '/settings' })
   const navigate = useNavigate({ from: '/settings' })
+  const { ready, butler, choose } = useListButler(
+    named,
+    (next) => void navigate({ search: (previous) => ({ ...previous, butler: next }) }),
+  )
   return (
     <Page title="Settings" lead={leads[tab]}>
       <div className="mb-6 flex flex-wrap items-center gap-2">
@@ -100,16 +106,9 @@ export default function SettingsPage() {
           options={tabs}
           onChange={(next) => void navigate({ search: (previous) => ({ ...previous, tab: next }) })}
         />
-        {tab !== 'access' && (
-          <ButlerSelect
-            value={butler}
-            onChange={(next) => void navigate({ search: (previous) => ({ ...previous, butler: next }) })}
-          />
-        )}
+        {tab !== 'access' && <ButlerSelect value={butler} onChange={choose} />}
       </div>
-      <div className="space-y-10">
-        <Sections tab={tab} butler={butler} />
-      </div>
+      <div className="space-y-10">{ready ? <Sections tab={tab} butler={butler} /> : <Loading />}</div>
     </Page>
   )
 }

@@ -1,12 +1,14 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
+import { useListButler } from '../../api/list-butler'
 import { capitalized } from '../../lib/labels'
 import { EventList } from '../../memory/EventList'
 import { eventLabel, eventTypes } from '../../memory/events'
 import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Button } from '../../ui/Button'
 import { DateField } from '../../ui/DateField'
+import { NothingFound } from '../../ui/NothingFound'
 import { Page } from '../../ui/Page'
 import { Results } from '../../ui/Results'
 import { Select } from '../../ui/Select'
@@ -23,16 +25,17 @@ export default function TimelinePage() {
       void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
     [navigate],
   )
+  const shown = useListButler(search.butler, (butler) => change({ butler }))
   const query = {
     kind: search.kind,
     type: search.event,
-    butler: search.butler,
+    butler: shown.butler,
     from: search.from,
     to: search.to,
     limit: SIZE,
     offset: search.offset,
   }
-  const list = useGet('/api/timeline', { query }, { keepPrevious: true })
+  const list = useGet('/api/timeline', { query }, { keepPrevious: true, enabled: shown.ready })
   const types = eventTypes.filter((type) => !search.kind || type.startsWith(search.kind))
   const filtered = search.kind ?? search.event ?? search.butler ?? search.from ?? search.to
   return (
@@ -59,7 +62,7 @@ export default function TimelinePage() {
           ]}
           onChange={(value) => change({ event: value || undefined })}
         />
-        <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
+        <ButlerSelect value={shown.butler} onChange={shown.choose} />
         <span className="col-span-2 grid grid-cols-2 gap-2 sm:inline-flex">
           <DateField label="From" value={search.from} onChange={(from) => change({ from })} />
           <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
@@ -78,7 +81,13 @@ export default function TimelinePage() {
       <Results
         query={list}
         onMove={(offset) => change({ offset: offset || undefined })}
-        empty={<Empty title="No events">No event matches these filters.</Empty>}
+        empty={
+          shown.only ? (
+            <NothingFound what="events" butler={shown.only} />
+          ) : (
+            <Empty title="No events">No event matches these filters.</Empty>
+          )
+        }
       >
         {(rows) => <EventList events={rows} look="full" level="h2" />}
       </Results>

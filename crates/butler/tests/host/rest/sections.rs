@@ -14,14 +14,16 @@ async fn section_9_1_stats_count_permanence_maturity_episodes_and_fading() {
     assert_eq!(api.get("/api/memory/stats").await["data"]["summary"], "Nothing is remembered yet.");
     let permanent = json!({"subject": "Ada", "predicate": "born", "content": "1815", "permanence": "permanent"});
     api.tool("general", "memory_store_fact", permanent).await;
+    api.fact("Ada", "likes", "looms").await;
     api.fact("Ada", "likes", "engines").await;
     api.rule("Ask before deleting").await;
     api.episode("Ada wrote a note").await;
     let stats = api.get("/api/memory/stats").await;
     let data = &stats["data"];
     assert_eq!(data["facts"]["by_permanence"]["permanent"], 1, "{data}");
-    assert_eq!(data["facts"]["by_permanence"]["standard"], 1);
-    assert_eq!((&data["facts"]["total"], &data["facts"]["active"]), (&json!(2), &json!(2)));
+    assert_eq!(data["facts"]["by_permanence"]["standard"], 1, "the superseded fact is not counted: {data}");
+    assert_eq!((&data["facts"]["total"], &data["facts"]["active"]), (&json!(3), &json!(2)));
+    assert_eq!(data["facts"]["superseded"], 1);
     assert_eq!(data["rules"]["by_maturity"]["candidate"], 1);
     assert_eq!((&data["episodes"]["total"], &data["episodes"]["unconsolidated"]), (&json!(1), &json!(1)));
     assert_eq!(data["fading"], 0);

@@ -1,6 +1,6 @@
 //! Adds up the figures of several butlers.
 
-use butler_domain::{Permanence, Timestamp};
+use butler_domain::Timestamp;
 use butler_memory::browse::{
     BacklogDay, CONFIDENCE_BINS, EFFECTIVENESS_BINS, EpisodeStats, FactStats, Figures, RuleStats, RunRow,
 };
@@ -109,12 +109,12 @@ fn facts(sum: &mut FactFigures, part: &Figures) {
     all.retracted += one.retracted;
     sum.known = all.known();
     sum.expiring_7d += part.confidence.expiring_7d;
-    let of = |permanence: Permanence| part.confidence.by_permanence.get(permanence.as_str()).copied().unwrap_or(0);
-    sum.by_permanence.permanent += of(Permanence::Permanent);
-    sum.by_permanence.stable += of(Permanence::Stable);
-    sum.by_permanence.standard += of(Permanence::Standard);
-    sum.by_permanence.volatile += of(Permanence::Volatile);
-    sum.by_permanence.ephemeral += of(Permanence::Ephemeral);
+    let (all, one) = (&mut sum.by_permanence, &part.stats.by_permanence);
+    all.permanent += one.permanent;
+    all.stable += one.stable;
+    all.standard += one.standard;
+    all.volatile += one.volatile;
+    all.ephemeral += one.ephemeral;
 }
 
 fn rules(sum: &mut RuleFigures, part: &Figures) {

@@ -1,0 +1,11 @@
+import { useEffect, useState } from 'react'
+
+/** A value that changes while somebody types, as it was when the typing last paused. */
+export function usePaused<T>(value: T, milliseconds: number): T {
+  const [paused, setPaused] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(value), milliseconds)
+    return () => clearTimeout(timer)
+  }, [value, milliseconds])
+  return paused
+}
