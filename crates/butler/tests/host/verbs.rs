@@ -84,7 +84,7 @@ fn every_command_works_through_a_running_server() {
     let rule = id(&shell.json(&["remember", "rule", "Ask about allergies before suggesting a recipe."]));
     let episode = shell.pipe(&["remember", "episode", "-", "--importance", "8", "--json"], "Ann cooked\nfor four.\n");
     let episode = id(&serde_json::from_str(&stdout(&episode)).unwrap());
-    let stored = shell.json(&["get", "episode", &episode]);
+    let stored = shell.json(&["get", &episode]);
     assert_eq!((&stored["content"], &stored["importance"]), (&json!("Ann cooked\nfor four."), &json!(8.0)));
     assert_eq!(stored["butler"], "general");
 
@@ -108,9 +108,11 @@ fn every_command_works_through_a_running_server() {
     assert_eq!(shell.json(&["helpful", &rule])["success_count"], 1);
     let harmful = shell.text(&["harmful", &rule, "--reason", "it was only a salad"]);
     assert!(harmful.contains("1 helpful, 1 harmful, 2 applied"), "{harmful}");
-    assert_eq!(shell.json(&["confirm", "rule", &rule])["effective_confidence"], 0.5);
-    assert_eq!(shell.json(&["forget", "episode", &episode])["changed"], true);
+    assert_eq!(shell.json(&["confirm", &rule])["effective_confidence"], 0.5);
+    assert_eq!(shell.json(&["forget", &episode])["changed"], true);
     assert!(shell.text(&["forget", "episode", &episode]).starts_with("already forgotten:"));
+    let unknown = shell.run(&["forget", "01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa", "--json"]);
+    assert!(stderr(&unknown).contains("there is no memory with id 01993c1e"), "{}", stderr(&unknown));
     let stats = shell.json(&["stats"]);
     assert_eq!((&stats["facts"]["active"], &stats["facts"]["superseded"]), (&json!(1), &json!(1)));
     insta::assert_snapshot!("stats", normalized(&shell.text(&["stats"])));
