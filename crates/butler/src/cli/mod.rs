@@ -32,6 +32,7 @@ mod upgrade;
 mod verbs;
 mod why;
 mod why_not;
+mod wording;
 
 use std::process::ExitCode;
 
@@ -124,7 +125,8 @@ pub fn main() -> ExitCode {
     let is_hook = matches!(cli.command, Command::Hook(_));
     let outcome = logging::init(cli.global.log_format, cli.command.log_level(), cli.global.verbose, cli.global.quiet)
         .and_then(|()| Settings::resolve(&cli.global, &matches))
-        .and_then(|settings| run(cli.command, settings, printer));
+        .and_then(|settings| run(cli.command, settings, printer))
+        .map_err(wording::for_shell);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         // A failed hook must not stop the agent.

@@ -143,6 +143,8 @@ fn entities_are_created_resolved_updated_and_merged_from_the_shell() {
     shell.json(&["remember", "fact", "Chloe", "employer", "Initech", "--entity-id", &duplicate]);
     shell.json(&["entity", "merge", &duplicate, &chloe]);
     assert_eq!(shell.json(&["entity", "get", &duplicate])["merged_into"], json!(chloe));
+    let itself = stderr(&shell.run(&["entity", "merge", &chloe, &chloe]));
+    assert!(itself.contains("SOURCE") && !itself.contains("entity_id"), "{itself}");
     let refused = shell.run(&["entity", "create", "Chloe Martin", "--type", "person"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(stderr(&refused).contains(&chloe), "{}", stderr(&refused));
@@ -302,6 +304,8 @@ fn entity_commands_take_names_list_entities_and_preview_a_merge() {
     shell.json(&["entity", "merge", "A. Lee", "Ann"]);
     assert_eq!(names(&["entity", "list"]), ["Ann", "Oslo"]);
     shell.json(&["entity", "unmerge", "a. lee"]);
+    let again = stderr(&shell.run(&["entity", "unmerge", "a. lee"]));
+    assert!(again.contains("\"a. lee\" is not merged into another entity"), "{again}");
     assert_eq!(names(&["entity", "list"]), ["A. Lee", "Ann", "Oslo"]);
 
     shell.json(&["entity", "create", "Ann", "--type", "organization"]);
