@@ -1,5 +1,7 @@
 //! Commands that do not need a server.
 
+use std::process::Stdio;
+
 use crate::program::{butler, run, stderr, stdout};
 
 #[test]
@@ -29,6 +31,15 @@ fn completions_are_generated_for_each_shell() {
         let script = stdout(&run(["completions", shell]));
         assert!(script.contains("serve") && script.contains("doctor"), "{shell}");
     }
+}
+
+#[test]
+fn completions_end_quietly_when_the_reader_closes_the_pipe() {
+    let mut child =
+        butler().args(["completions", "bash"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && stderr(&output).is_empty(), "{}", stderr(&output));
 }
 
 #[test]
