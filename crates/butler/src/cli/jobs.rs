@@ -15,8 +15,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::Settings;
 use super::serve::Signals;
+use super::{Settings, counted};
 use crate::printer::Printer;
 use crate::progress;
 
@@ -309,7 +309,7 @@ async fn dead_letters(
             if json {
                 printer.json(&json!({"requeued": count}));
             } else {
-                printer.line(format_args!("requeued {count} episodes"));
+                printer.line(format_args!("requeued {}", counted(count, "episode")));
             }
         }
         DeadLetterCommand::List => {
@@ -324,7 +324,7 @@ async fn dead_letters(
             for letter in letters {
                 let error = letter.error.as_deref().unwrap_or("no reason was recorded");
                 printer.line(format_args!("{}  {}  {}", letter.id, at(Some(letter.created_at)), letter.butler));
-                printer.line(format_args!("  {} attempts, last error: {error}", letter.attempts));
+                printer.line(format_args!("  {}, last error: {error}", counted(letter.attempts, "attempt")));
                 printer.line(format_args!("  {}", butler_domain::text::flatten_line(&letter.excerpt)));
             }
         }

@@ -34,6 +34,7 @@ mod why;
 mod why_not;
 mod wording;
 
+use std::fmt::Display;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -209,6 +210,15 @@ fn on_runtime(command: impl Future<Output = Result<(), HostError>>) -> Result<()
     outcome
 }
 
+/// A number with its noun: `1 fact`, `2 facts`, `2 memories`.
+fn counted(count: impl Display, noun: &str) -> String {
+    match (count.to_string(), noun.strip_suffix('y')) {
+        (count, _) if count == "1" => format!("1 {noun}"),
+        (count, Some(stem)) => format!("{count} {stem}ies"),
+        (count, None) => format!("{count} {noun}s"),
+    }
+}
+
 /// Says how many secrets were redacted.
 fn redacted(count: u64) -> String {
     if count == 1 { "1 secret was redacted".to_owned() } else { format!("{count} secrets were redacted") }
@@ -237,6 +247,14 @@ mod tests {
         for subcommand in command.get_subcommands().filter(|it| it.get_name() != "help") {
             walk(subcommand, &format!("{path} {}", subcommand.get_name()), visit);
         }
+    }
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!(
+            [counted(1, "fact"), counted(0, "fact"), counted(1.0, "memory"), counted(2_u64, "memory")],
+            ["1 fact", "0 facts", "1 memory", "2 memories"]
+        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ use chrono::TimeDelta;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::Settings;
+use super::{Settings, counted};
 use crate::printer::Printer;
 use crate::progress;
 
@@ -287,7 +287,7 @@ async fn revoke(host: &Host, row: &TokenRow, json: bool, printer: Printer) -> Re
     }
     printer.line(format_args!("revoked token {}", row.id));
     if !descendants.is_empty() {
-        printer.line(format_args!("revoked {} tokens that it made", descendants.len()));
+        printer.line(format_args!("revoked {} that it made", counted(descendants.len(), "token")));
     }
     Ok(())
 }

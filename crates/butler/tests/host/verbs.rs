@@ -170,7 +170,7 @@ fn a_person_is_forgotten_and_a_tenant_erased_from_the_shell() {
     assert_eq!(asked.status.code(), Some(1), "{}", stdout(&asked));
     assert!(stderr(&asked).contains("add --yes"), "{}", stderr(&asked));
     let listed = stdout(&asked);
-    assert!(listed.contains("would erase Chloe Martin: 1 facts about it, 0 relations to it"), "{listed}");
+    assert!(listed.contains("would erase Chloe Martin: 1 fact about it, 0 relations to it"), "{listed}");
     assert!(listed.contains(&format!("rule     {rule}  Greet Chloe in French.")), "{listed}");
     let name = backup["name"].as_str().unwrap();
     assert!(listed.contains(&format!("still in backup {name} (nothing removes it)")), "{listed}");
@@ -202,7 +202,7 @@ fn a_person_is_forgotten_and_a_tenant_erased_from_the_shell() {
     shell.json(&ann(&["token", "create"]));
     let asked = shell.run(&ann(&["erase"]));
     assert_eq!(asked.status.code(), Some(1));
-    assert!(stdout(&asked).contains("would delete in butler general: 1 facts"), "{}", stdout(&asked));
+    assert!(stdout(&asked).contains("would delete in butler general: 1 fact,"), "{}", stdout(&asked));
     assert!(stderr(&asked).contains("add --yes"), "{}", stderr(&asked));
     let done = shell.json(&ann(&["erase", "--yes"]));
     assert_eq!((&done["erased"], &done["tokens_revoked"]), (&json!(true), &json!(1)), "{done}");
@@ -298,7 +298,7 @@ fn entity_commands_take_names_list_entities_and_preview_a_merge() {
     assert_eq!(shell.text(&["entity", "neighbors", "Annie", "--valid-at", "2001-01-01", "--as-of", "2001-01-01"]), "");
 
     let told = shell.text(&["entity", "merge", "A. Lee", "Ann", "--preview"]);
-    assert!(told.contains("would merge A. Lee (person, 1 facts) into Ann (person, 2 facts)"), "{told}");
+    assert!(told.contains("would merge A. Lee (person, 1 fact) into Ann (person, 2 facts)"), "{told}");
     assert!(told.contains("lives_in differs: Rome and Oslo"), "{told}");
     assert_eq!(names(&["entity", "list"]).len(), 3, "nothing was merged");
     shell.json(&["entity", "merge", "A. Lee", "Ann"]);
