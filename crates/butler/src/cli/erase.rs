@@ -85,8 +85,8 @@ async fn erase(
     }
     if !args.yes {
         print("would delete", tenant, &found, tokens.len(), args.json, printer);
-        let problem = format!("this deletes all memory of tenant {:?} and cannot be undone", tenant.as_str());
-        return Err(HostError::Failed(format!("{problem}; nothing was changed: add --yes")));
+        printer.note("nothing was deleted: to delete all of this for good, add --yes");
+        return Ok(());
     }
     // First, so that no agent stores anything new.
     let (origin, now) = (Origin { actor: Some(CLI_ACTOR.to_owned()), request_id: None }, host.clock().now());
