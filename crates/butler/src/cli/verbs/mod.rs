@@ -142,6 +142,7 @@ impl Verb {
 }
 
 pub async fn run(mut verb: Verb, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    let stores = matches!(verb, Verb::Remember(_));
     if let Verb::Entity(args) = &mut verb {
         if let Some(direct) = args.direct() {
             return direct.run(settings, printer).await;
@@ -165,6 +166,9 @@ pub async fn run(mut verb: Verb, settings: &Settings, printer: Printer) -> Resul
         Ok(answer) if request.output.json => printer.json(&answer.structured),
         Ok(answer) => {
             (request.show)(printer, answer);
+            if stores && client.is_one_of_several() {
+                printer.line(format_args!("  in butler {}", client.butler()));
+            }
             if let Some(count) = answer.structured.get("redacted").and_then(Value::as_u64) {
                 printer.note(super::redacted(count));
             }
