@@ -21,6 +21,7 @@ mod login_link;
 mod man;
 mod mcp;
 mod opened_butler;
+mod restore;
 mod review;
 mod run;
 mod serve;
@@ -81,6 +82,7 @@ pub enum Command {
     Why(why::Args),
     WhyNot(why_not::Args),
     Edit(edit::Args),
+    Restore(restore::Args),
     Setup(setup::Args),
     Doctor(doctor::Args),
     Db(db::Args),
@@ -169,6 +171,7 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
         Command::Why(args) => on_runtime(why::run(args, settings, printer)),
         Command::WhyNot(args) => on_runtime(why_not::run(args, settings, printer)),
         Command::Edit(args) => on_runtime(edit::run(args, settings, printer)),
+        Command::Restore(args) => on_runtime(restore::run(args, settings, printer)),
         Command::Setup(args) => on_runtime(setup::run(args, settings, printer)),
         Command::Doctor(args) => on_runtime(doctor::run(args, settings, printer)),
         Command::Db(args) => on_runtime(db::run(args, settings, printer)),

@@ -327,6 +327,13 @@ fn a_fact_is_corrected_and_loses_a_date_from_the_shell() {
     assert_eq!((&shown["content"], &shown["valid_from"]), (&json!("Bergen"), &json!("2020")), "{shown}");
     assert_eq!(shown.get("valid_to"), None);
     assert_eq!(shell.run(&["edit", &edited]).status.code(), Some(2), "there is nothing to change");
+    let forgotten = shell.run(&["forget", &edited]);
+    assert!(stderr(&forgotten).contains(&format!("butler restore {edited}")), "{}", stderr(&forgotten));
+    assert!(shell.text(&["restore", &edited]).starts_with(&format!("restored fact {edited}")));
+    assert_eq!(shell.json(&["get", &edited])["validity"], "active");
+    assert_eq!(shell.json(&["restore", &edited])["changed"], false, "it is active already");
+    let unknown = shell.run(&["restore", "01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa"]);
+    assert!(stderr(&unknown).contains("there is no fact or rule"), "{}", stderr(&unknown));
     let unknown = shell.run(&["edit", "01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa", "--content", "x"]);
     assert!(stderr(&unknown).contains("there is no fact"), "{}", stderr(&unknown));
 }

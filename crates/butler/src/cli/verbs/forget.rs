@@ -11,8 +11,8 @@ use crate::printer::Printer;
 
 /// Exclude a memory, or all about an entity, from searches, recalls and contexts
 ///
-/// The memory stays readable by its id. Forgetting it again is not an error. With --entity, everything about the entity is
-/// forgotten, and the memories that name it; they are listed first.
+/// The memory stays readable by its id, and `butler restore ID` brings a fact or rule back. Forgetting it again is not an
+/// error. With --entity, everything about the entity is forgotten, and the memories that name it; they are listed first.
 #[derive(Debug, clap::Args)]
 #[command(
     allow_missing_positional = true,
@@ -71,6 +71,9 @@ fn print_forgotten(printer: Printer, answer: &Answer) {
     let (kind, id) = (show::text(&answer.structured, "memory_type"), show::text(&answer.structured, "id"));
     let outcome = if answer.structured["changed"] == true { "forgot" } else { "already forgotten:" };
     printer.line(format_args!("{outcome} {kind} {id}"));
+    if kind != MemoryType::Episode.as_str() {
+        printer.note(format_args!("to undo it: butler restore {id}"));
+    }
     if let Some(note) = answer.structured.get("note").and_then(Value::as_str) {
         printer.line(format_args!("  {note}"));
     }
