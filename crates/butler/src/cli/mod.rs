@@ -27,6 +27,7 @@ mod run;
 mod serve;
 mod setup;
 mod token;
+mod token_reset;
 pub mod tool_client;
 mod uninstall;
 mod upgrade;
