@@ -119,6 +119,8 @@ fn every_command_works_through_a_running_server() {
 
     // Another tenant sees none of it.
     assert_eq!(shell.json(&["stats", "--tenant", "ann"])["facts"]["total"], 0);
+    let nothing = shell.run(&["stats", "--tenant", "ann"]);
+    assert!(stderr(&nothing).contains("check --tenant"), "{}", stderr(&nothing));
     assert_eq!(server.mcp().call("memory_stats", json!({}))["facts"]["total"], 2);
 
     // Once a token exists, requests without one are rejected, but commands of this user still work.
@@ -257,6 +259,8 @@ fn invalid_arguments_exit_with_code_2_before_the_database_is_opened() {
         &["remember", "fact", "user"][..],
         &["remember", "episode"],
         &["remember", "episode", ""],
+        &["recall"],
+        &["search"],
         &["remember", "fact", "a", "b", "c", "--permanence", "forever"],
         &["remember", "rule", "r", "--metadata", "[1]"],
         &["get", "fact", "no-uuid"],
