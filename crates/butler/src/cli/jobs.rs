@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::serve::Signals;
+use super::verbs::pairs;
 use super::{Settings, counted};
 use crate::printer::Printer;
 use crate::progress;
@@ -271,6 +272,7 @@ fn print_counts(prefix: &str, value: &Value, print: &mut dyn FnMut(String)) {
                 for item in items {
                     match item {
                         Value::String(text) => print(format!("  {prefix}{key}: {text}")),
+                        Value::Object(fields) => print(format!("  {prefix}{key}: {}", pairs(fields))),
                         item => print(format!("  {prefix}{key}: {item}")),
                     }
                 }

@@ -30,6 +30,7 @@ use super::tool_client::ToolClient;
 use crate::printer::Printer;
 
 pub use forget_entity::print_backups;
+pub use show::pairs;
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
