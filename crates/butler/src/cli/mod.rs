@@ -39,6 +39,7 @@ mod wording;
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use global::{Global, Settings};
@@ -58,10 +59,10 @@ use crate::printer::Printer;
     subcommand_required = true,
     max_term_width = 110,
     after_help = "Examples:\n  \
-        butler serve                          start a memory server with a private PostgreSQL\n  \
-        butler mcp                            serve the tools over stdin and stdout to one agent\n  \
-        butler serve --config butler.toml     start a server with one configured butler\n  \
-        butler doctor                         check the installation and show how to fix problems\n\n\
+        butler serve                        start a server with a private PostgreSQL\n  \
+        butler mcp                          serve one agent over stdin and stdout\n  \
+        butler serve --config butler.toml   start a server with one butler\n  \
+        butler doctor                       check the installation\n\n\
         Without configuration, Butler hosts one butler called `general`."
 )]
 pub struct Cli {
@@ -102,7 +103,6 @@ pub enum Command {
     Completions(completions::Args),
     Upgrade(upgrade::Args),
     Uninstall(uninstall::Args),
-    #[command(hide = true)]
     Man(man::Args),
 }
 
@@ -120,7 +120,7 @@ impl Command {
 
 /// Parses the command line, runs the command and prints its error. Exit codes: 0 success, 1 failure, 2 invalid usage.
 pub fn main() -> ExitCode {
-    let matches = Cli::command().get_matches();
+    let matches = Cli::command().try_get_matches().unwrap_or_else(|error| without_environment(error).exit());
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
         Err(error) => error.exit(),
@@ -142,6 +142,17 @@ pub fn main() -> ExitCode {
             printer.error(&error);
             ExitCode::from(error.exit_code())
         }
+    }
+}
+
+/// The same error without the values of environment variables. The usage line lists every option that has a value, which
+/// reads as if those from the environment were required.
+fn without_environment(error: clap::Error) -> clap::Error {
+    let has_usage_line = error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    let command = Cli::command().mut_args(|argument| argument.env(None::<&'static str>));
+    match command.try_get_matches() {
+        Err(plain) if has_usage_line && plain.kind() == error.kind() => plain,
+        _ => error,
     }
 }
 
@@ -268,9 +279,13 @@ mod tests {
         let (mut missing, mut leaves) = (Vec::new(), 0);
         walk(&root, "butler", &mut |command, path| {
             let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            if !examples.contains("Examples:\n  ") && path != "butler man" {
+            if !examples.contains("Examples:\n  ") {
                 missing.push(format!("{path}: no examples"));
             }
+            // A longer line wraps in a terminal of 80 columns, and a wrapped command cannot be pasted.
+            missing.extend(
+                examples.lines().filter(|line| line.chars().count() > 80).map(|line| format!("{path}: {line}")),
+            );
             if command.has_subcommands() {
                 return;
             }

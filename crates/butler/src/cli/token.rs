@@ -45,7 +45,7 @@ enum Command {
     /// combined with others.
     #[command(after_help = "Examples:\n  \
         butler token create --tenant ann\n  \
-        butler token create --tenant ann --butler health --rights read --expires 90d --name dashboard\n  \
+        butler token create --tenant ann --butler health --rights read --expires 90d\n  \
         butler token create --tenant ops --rights read,write,admin --json\n  \
         butler token create --rights metrics --name prometheus")]
     Create {

@@ -21,6 +21,13 @@ fn invalid_usage_exits_with_code_2_and_suggests_the_right_command() {
 }
 
 #[test]
+fn usage_errors_do_not_list_options_from_the_environment() {
+    let output = butler().args(["get", "--loud"]).env("BUTLER_DATA_DIR", "/somewhere").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("Usage: ") && !stderr(&output).contains("--data-dir"), "{}", stderr(&output));
+}
+
+#[test]
 fn version_is_one_line() {
     assert_eq!(stdout(&run(["--version"])), format!("butler {}\n", env!("CARGO_PKG_VERSION")));
 }

@@ -283,7 +283,9 @@ fn entity_commands_take_names_list_entities_and_preview_a_merge() {
     for (name, entity_type) in [("Ann", "person"), ("A. Lee", "person"), ("Oslo", "place")] {
         shell.json(&["entity", "create", name, "--type", entity_type]);
     }
-    shell.json(&["entity", "update", "Ann", "--alias", "Annie"]);
+    shell.json(&["entity", "update", "Ann", "--alias", "Anni"]);
+    let updated = shell.json(&["entity", "update", "Ann", "--add-alias", "Annie"]);
+    assert_eq!(updated["aliases"], json!(["Anni", "Annie"]), "{updated}");
     shell.json(&["remember", "fact", "Annie", "lives_in", "Oslo"]);
     shell.json(&["remember", "fact", "A. Lee", "lives_in", "Rome"]);
     shell.json(&["remember", "fact", "Ann", "visited", "Oslo", "--object", "Oslo"]);

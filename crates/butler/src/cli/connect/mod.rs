@@ -32,11 +32,11 @@ use crate::printer::Printer;
 /// contain it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    butler connect claude-code                 add MCP server and hooks for every project\n  \
-    butler connect claude-code --dry-run       show what would change\n  \
+    butler connect claude-code             add MCP server and hooks\n  \
+    butler connect claude-code --dry-run   show what would change\n  \
     butler connect cursor --scope project\n  \
     butler connect codex\n  \
-    butler connect vscode --print              print the configuration to paste\n  \
+    butler connect vscode --print          print the configuration to paste\n  \
     butler connect cursor --scope project --http --token-env BUTLER_TOKEN\n  \
     butler connect claude-code --undo")]
 pub struct Args {

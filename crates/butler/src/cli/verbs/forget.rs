@@ -19,7 +19,7 @@ use crate::printer::Printer;
     after_help = "Examples:\n  \
     butler forget 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa\n  \
     butler forget episode 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --json\n  \
-    butler forget --entity 'Chloe Martin'              list what would be forgotten, then ask\n  \
+    butler forget --entity 'Chloe Martin'   list what would be forgotten, then ask\n  \
     butler forget --entity 'Chloe Martin' --erase --yes"
 )]
 pub struct Args {
