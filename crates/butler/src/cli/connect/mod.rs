@@ -95,6 +95,9 @@ pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), Hos
     for change in &needed {
         printer.line(change.path().display());
         change.show(printer);
+        if change.removes_file() {
+            printer.line("  the file is removed, because it contains nothing else");
+        }
         if args.dry_run {
             continue;
         }
