@@ -33,8 +33,8 @@ export function Connect({ butler }: { butler: string | undefined }) {
           <CopyBlock label={`the command that connects ${chosen.client}`} text={command} />
           {server && !server.cli_flags && (
             <p className="text-muted">
-              If the server was started with <code>--data-dir</code>, <code>--config</code> or <code>--roster</code>, add
-              the same options.
+              If the server was started with <code>--data-dir</code>, <code>--config</code> or <code>--roster</code>,
+              add the same options.
             </p>
           )}
         </>
