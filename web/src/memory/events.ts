@@ -155,7 +155,7 @@ function entityChange(before: Record<string, unknown>, after: Record<string, unk
   return parts.length > 0 ? parts.join('; ') : null
 }
 
-/** A short detail of the event: what changed in an entity, the maturity, the name of the token or client, the reason. */
+/** A short detail of the event: what changed, the name of the token or client, or the reason. */
 export function change(event: EventRow): string | null {
   const payload = record(event.payload)
   const [before, after] = [record(payload.before), record(payload.after)]
