@@ -163,6 +163,8 @@ async fn memory_changes_tells_what_was_learned_changed_contradicted_faded_and_fo
     {
         refused(&memory, "memory_changes", arguments).await;
     }
+    let soon = refused(&memory, "memory_changes", json!({"since": "soon"})).await;
+    assert!(soon.hint.as_deref().is_some_and(|hint| hint.contains("7d")), "{soon:?}");
 }
 
 #[tokio::test]
