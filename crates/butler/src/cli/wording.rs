@@ -8,7 +8,7 @@ use butler_memory::tool::ToolError;
 const PHRASES: [(&str, &str); 3] = [
     ("content: is required", "--content is required"),
     ("pass the text that says what both facts said", "give the text that says what both facts said: --content TEXT"),
-    ("list them with the action list", "`butler conflicts` lists them"),
+    ("list them with the action list", "`butler conflicts` and `butler review` list them"),
 ];
 
 /// Names of tools and arguments, and what to type instead.
