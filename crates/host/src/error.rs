@@ -122,7 +122,11 @@ impl HostError {
             Self::Config(error) => error.hint().map(str::to_owned),
             Self::Store { source, .. } => source.hint(),
             Self::Module(error) => error.hint(),
-            Self::UnknownButler { .. } => Some("choose one with --butler".to_owned()),
+            Self::UnknownButler { .. } => Some(
+                "choose one with --butler; a butler that is no longer configured keeps its memory, which is there again when \
+                 its butler.toml is"
+                    .to_owned(),
+            ),
             Self::SharedDatabase { .. } => Some("give each its own `url` or `schema` in [butler.database]".to_owned()),
             Self::Io { source, .. } => io_hint(source),
             Self::PortInUse { .. } => {

@@ -182,6 +182,11 @@ impl Host {
         self.token_marker.create().map_err(HostError::io("write", self.token_marker.path()))
     }
 
+    /// Removes the record that tokens exist. Called after all were deleted.
+    pub fn forget_tokens(&self) -> Result<(), HostError> {
+        self.token_marker.remove().map_err(HostError::io("remove", self.token_marker.path()))
+    }
+
     /// Looks for a token that the keyring does not know in the databases.
     pub async fn look_up_token(&self, hash: &butler_store::tokens::TokenHash) -> Result<(), tokens::LookupError> {
         self.token_lookup.find(self, hash).await

@@ -55,6 +55,6 @@ impl Memory {
 fn previous_note(id: FactId) -> String {
     format!(
         "nothing is known about this subject and predicate now: the version before, {id}, stays superseded and is not \
-         returned either. If it is true again, store it again or restore it in the dashboard"
+         returned either. If it is true again, store it again, or restore it in the dashboard or with `butler restore`"
     )
 }

@@ -96,7 +96,9 @@ impl Memory {
     fn moment(&self, field: &str, text: Option<&str>, now: Timestamp) -> Result<Option<GivenDate>, Invalid> {
         match text.and_then(|text| ago(text, now)) {
             Some(at) => Ok(Some(GivenDate::instant(at))),
-            None => self.date(field, text),
+            None => self
+                .date(field, text)
+                .map_err(|invalid| invalid.hint("give a date, or how long ago: \"12h\", \"7d\" or \"2w\"")),
         }
     }
 }

@@ -25,13 +25,14 @@ BEGIN
                                    'entity_forgotten')
               AND (e.event_type <> 'link_created' OR e.payload ->> 'relation' = 'contradicts')
         ), last AS (
-            SELECT DISTINCT ON (h.memory_id, h.section) h.*
+            SELECT DISTINCT ON (h.memory_id, h.section) h.*,
+                   bool_or(h.event_type = 'fact_created') OVER (PARTITION BY h.memory_id, h.section) AS is_new
             FROM happened h ORDER BY h.memory_id, h.section, h.created_at DESC, h.event_id DESC
         )
         SELECT l.section, l.memory_type, l.memory_id, l.created_at, l.event_type, f.entity_id,
                coalesce(n.canonical_name, e.canonical_name, f.subject)::text, f.predicate,
                CASE WHEN l.section = 'forgotten' THEN NULL ELSE coalesce(f.content, r.content) END,
-               CASE WHEN l.section = 'changed' AND l.event_type = 'fact_created' AND fact_is_believed(o.validity) THEN o.content
+               CASE WHEN l.section = 'changed' AND l.is_new AND fact_is_believed(o.validity) THEN o.content
                     WHEN l.event_type = 'rule_edited' THEN l.payload -> 'before' ->> 'content' END,
                fact_dates(f.valid_from, f.valid_to, f.observed_at, f.dates, f.holds_from, f.holds_to)
         FROM last l

@@ -7,14 +7,15 @@ export function useInboxCounts() {
   const one = { query: { limit: 1, butler } }
   const proposals = useGet('/api/memory/proposals', one, { enabled: ready })
   const conflicts = useGet('/api/memory/conflicts', one, { enabled: ready })
-  return { proposals: proposals.data?.meta.total ?? 0, conflicts: conflicts.data?.meta.total ?? 0 }
+  const pending = proposals.isPending || conflicts.isPending
+  return { proposals: proposals.data?.meta.total ?? 0, conflicts: conflicts.data?.meta.total ?? 0, pending }
 }
 
 /**
  * How many items of the inbox wait for a decision. What came again does not: it stays forgotten without one. A list
- * that does not load counts as empty.
+ * that fails counts as empty; while one loads, the number would be too small, so there is none.
  */
 export function useWaiting(): number {
-  const { proposals, conflicts } = useInboxCounts()
-  return proposals + conflicts
+  const { proposals, conflicts, pending } = useInboxCounts()
+  return pending ? 0 : proposals + conflicts
 }

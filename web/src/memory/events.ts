@@ -124,19 +124,42 @@ export function eventLabel(type: string): [glyph: string, label: string] {
   return labels[type] ?? ['·', capitalized(type)]
 }
 
-/** An actor for people: a token by its name alone, without the id that makes it unambiguous. */
+/** An actor for people: a token by its name alone, without the id that makes it unambiguous, or by a part of the id. */
 export function actorName(actor: string): string {
-  const token = /^token:(.+):[0-9a-f-]{36}$/.exec(actor)
-  return token ? `token ${token[1]}` : actor.replaceAll('_', ' ')
+  const named = /^token:(.+):[0-9a-f-]{36}$/.exec(actor)
+  if (named) return `token ${named[1]}`
+  const unnamed = /^token:([0-9a-f]{8})-[0-9a-f-]{27}$/.exec(actor)
+  return unnamed ? `unnamed token ${unnamed[1]}…` : actor.replaceAll('_', ' ')
 }
 
 const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 
-/** A short detail of the event: the change of maturity, the name of the token or client, or the reason. */
+const names = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
+
+/** What an update changed in an entity. */
+function entityChange(before: Record<string, unknown>, after: Record<string, unknown>): string | null {
+  const parts: string[] = []
+  for (const field of ['canonical_name', 'entity_type'])
+    if (typeof before[field] === 'string' && typeof after[field] === 'string')
+      parts.push(`${before[field]} → ${after[field]}`)
+  const [had, has] = [names(before.aliases), names(after.aliases)]
+  const added = has.filter((name) => !had.includes(name))
+  const removed = had.filter((name) => !has.includes(name))
+  if (added.length > 0) parts.push(`also called ${added.join(', ')}`)
+  if (removed.length > 0) parts.push(`no longer called ${removed.join(', ')}`)
+  const [was, is] = [record(before.metadata), record(after.metadata)]
+  const keys = Object.keys({ ...was, ...is }).filter((key) => JSON.stringify(was[key]) !== JSON.stringify(is[key]))
+  if (keys.length > 0) parts.push(keys.map((key) => (is[key] === undefined ? `not ${key}` : key)).join(', '))
+  return parts.length > 0 ? parts.join('; ') : null
+}
+
+/** A short detail of the event: what changed, the name of the token or client, or the reason. */
 export function change(event: EventRow): string | null {
   const payload = record(event.payload)
   const [before, after] = [record(payload.before), record(payload.after)]
+  if (event.event_type === 'entity_updated') return entityChange(before, after)
   // the event's label already says how the validity changed
   const [from, to] = [before.maturity, after.maturity]
   if (typeof from === 'string' && typeof to === 'string' && from !== to)

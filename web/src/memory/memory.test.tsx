@@ -78,10 +78,20 @@ test('a promotion shows the change of maturity', () => {
   expect(change({ ...event, payload: null })).toBeNull()
 })
 
+test('an update of an entity says what changed', () => {
+  const updated = (before: object, after: object) =>
+    change({ id: 'e', event_type: 'entity_updated', created_at: '2026-01-01T00:00:00Z', payload: { before, after } })
+  expect(updated({ aliases: ['Ann'] }, { aliases: ['Ann', 'A. Lee'] })).toBe('also called A. Lee')
+  expect(updated({ aliases: ['Ann', 'A. Lee'] }, { aliases: ['Ann'] })).toBe('no longer called A. Lee')
+  expect(updated({ metadata: {} }, { metadata: { owner: true } })).toBe('owner')
+  expect(updated({ canonical_name: 'Ann' }, { canonical_name: 'Anna' })).toBe('Ann → Anna')
+  expect(updated({}, {})).toBeNull()
+})
+
 test('a token is shown by its name, without its id', () => {
   const id = '01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e'
   expect(actorName(`token:Ann: laptop:${id}`)).toBe('token Ann: laptop')
-  expect(actorName(`token:${id}`)).toBe(`token:${id}`)
+  expect(actorName(`token:${id}`)).toBe(`unnamed token ${id.slice(0, 8)}…`)
   expect(actorName('decay_sweep')).toBe('decay sweep')
 })
 

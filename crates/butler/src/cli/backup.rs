@@ -22,8 +22,8 @@ use crate::progress;
 #[command(after_help = "Examples:\n  \
     butler backup create\n  \
     butler backup list --json\n  \
-    butler backup verify                   restore the latest into a scratch database\n  \
-    butler backup restore --yes            restore the latest; stop the server first")]
+    butler backup verify            restore the latest into a scratch database\n  \
+    butler backup restore --yes     restore the latest; stop the server first")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -50,7 +50,7 @@ enum Command {
     },
     /// Verify a backup by restoring it into a scratch database and comparing its contents
     #[command(after_help = "Examples:\n  \
-        butler backup verify                                verify the latest\n  \
+        butler backup verify          verify the latest\n  \
         butler backup verify general-20260101T030000000Z --json")]
     Verify {
         /// Name of the backup [default: the latest]
@@ -64,7 +64,7 @@ enum Command {
     /// Backs up the current memory first. Tokens keep their current state, so that tokens revoked since the backup stay
     /// revoked.
     #[command(after_help = "Examples:\n  \
-        butler backup restore                               restore the latest after confirmation\n  \
+        butler backup restore         restore the latest after confirmation\n  \
         butler backup restore general-20260101T030000000Z --yes --json")]
     Restore {
         /// Name of the backup [default: the latest]

@@ -1,3 +1,5 @@
+use std::io::Write;
+
 use clap::CommandFactory;
 use clap_complete::Shell;
 
@@ -13,5 +15,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) {
-    clap_complete::generate(args.shell, &mut super::Cli::command(), "butler", &mut std::io::stdout());
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut super::Cli::command(), "butler", &mut script);
+    // The reader may close the pipe early.
+    let _ = std::io::stdout().lock().write_all(&script);
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use butler_domain::{Clock, SystemClock};
 use butler_host::config::{self, Source};
@@ -13,12 +13,17 @@ use butler_host::error::HostError;
 use butler_host::host::demo::{NAME, config_file};
 use butler_host::host::{Host, HostOptions};
 use butler_host::instance::{self, create_data_dir};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Settings;
 use super::serve::Signals;
+use super::tool_client::ToolClient;
 use crate::printer::Printer;
 use crate::{demo, progress};
+
+/// How long to wait for the running server to host the demo. It watches the data directory.
+const HOSTED_WITHIN: Duration = Duration::from_secs(10);
+const HOSTED_POLL: Duration = Duration::from_millis(100);
 
 /// Create a demo butler with half a year of invented memories to explore
 ///
@@ -90,6 +95,9 @@ async fn work(
     let stats = filled?;
     draft.publish(&settings.host.data_dir)?;
     let page = instance::running(&settings.host.data_dir).map(|server| format!("{}/butlers/{NAME}/memory", server.url));
+    if page.is_some() {
+        until_hosted(settings).await;
+    }
     let count = |kind: &str| stats[kind]["total"].as_u64().unwrap_or_default();
     let (episodes, facts, rules) = (count("episodes"), count("facts"), count("rules"));
     let (memories, took) = (episodes + facts + rules, started.elapsed());
@@ -107,6 +115,21 @@ async fn work(
         None => printer.line("to explore it, start `butler serve` and open its address in a browser"),
     }
     Ok(())
+}
+
+/// Waits until the running server hosts the demo, so that the next command finds it there.
+async fn until_hosted(settings: &Settings) {
+    let Ok(client) = ToolClient::open(settings) else { return };
+    let is_demo = |butler: &Value| butler["name"] == NAME;
+    let deadline = Instant::now() + HOSTED_WITHIN;
+    while Instant::now() < deadline {
+        if let Ok(listed) = client.get("/api/butlers").await
+            && listed["data"].as_array().is_some_and(|butlers| butlers.iter().any(is_demo))
+        {
+            return;
+        }
+        tokio::time::sleep(HOSTED_POLL).await;
+    }
 }
 
 fn removed(existed: bool, json: bool, printer: Printer) -> Result<(), HostError> {

@@ -22,7 +22,7 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler edit 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --content Bergen\n  \
-    butler edit 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --valid-from 2024-03 --no-valid-to --json")]
+    butler edit 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --no-valid-to --json")]
 pub struct Args {
     /// Id of the fact
     #[arg(value_name = "ID")]

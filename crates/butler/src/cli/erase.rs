@@ -15,8 +15,8 @@ use butler_memory::{Call, TenantErased};
 use butler_store::tokens::TokenRow;
 use serde_json::{Value, json};
 
-use super::Settings;
 use super::verbs::print_backups;
+use super::{Settings, counted};
 use crate::printer::Printer;
 use crate::progress;
 
@@ -85,8 +85,8 @@ async fn erase(
     }
     if !args.yes {
         print("would delete", tenant, &found, tokens.len(), args.json, printer);
-        let problem = format!("this deletes all memory of tenant {:?} and cannot be undone", tenant.as_str());
-        return Err(HostError::Failed(format!("{problem}; nothing was changed: add --yes")));
+        printer.note("nothing was deleted: to delete all of this for good, add --yes");
+        return Ok(());
     }
     // First, so that no agent stores anything new.
     let (origin, now) = (Origin { actor: Some(CLI_ACTOR.to_owned()), request_id: None }, host.clock().now());
@@ -147,13 +147,17 @@ fn print(
     for (name, erased) in of_butlers {
         let counts = &erased.counts;
         printer.line(format_args!(
-            "{verb} in butler {name}: {} facts, {} rules, {} episodes, {} entities, the text of {} events",
-            counts.facts, counts.rules, counts.episodes, counts.entities, counts.events_redacted
+            "{verb} in butler {name}: {}, {}, {}, {}, the text of {}",
+            counted(counts.facts, "fact"),
+            counted(counts.rules, "rule"),
+            counted(counts.episodes, "episode"),
+            counted(counts.entities, "entity"),
+            counted(counts.events_redacted, "event")
         ));
         print_backups(printer, json!(erased).as_object().unwrap_or(&Default::default()));
     }
     if tokens > 0 {
         let done = if verb == "deleted" { "revoked" } else { "would revoke" };
-        printer.line(format_args!("{done} {tokens} tokens of tenant {:?}", tenant.as_str()));
+        printer.line(format_args!("{done} {} of tenant {:?}", counted(tokens, "token"), tenant.as_str()));
     }
 }

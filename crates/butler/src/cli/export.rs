@@ -11,9 +11,9 @@ use butler_memory::Call;
 use butler_memory::transfer::ExportReport;
 use serde_json::json;
 
-use super::Settings;
 use super::opened_butler::OpenedButler;
 use super::serve::Signals;
+use super::{Settings, counted};
 use crate::printer::Printer;
 use crate::progress;
 
@@ -52,7 +52,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     };
     let report = opened.close(outcome).await?;
     if to_stdout(&args.output) {
-        printer.note(format_args!("exported {} lines of tenant {:?}", report.lines, report.tenant));
+        printer.note(format_args!("exported {} of tenant {:?}", counted(report.lines, "line"), report.tenant));
         return Ok(());
     }
     let size = fs::metadata(&args.output).map(|file| file.len()).unwrap_or_default();
@@ -63,8 +63,8 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     }
     let shown = progress::size(size);
     printer.line(format_args!(
-        "exported {} lines of tenant {:?} to {} ({shown})",
-        report.lines,
+        "exported {} of tenant {:?} to {} ({shown})",
+        counted(report.lines, "line"),
         report.tenant,
         args.output.display()
     ));

@@ -52,7 +52,7 @@ pub struct Global {
     /// Log more; repeat to log everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     pub verbose: u8,
-    /// Log errors only, and show no progress
+    /// Log errors only, and show no progress and no notes; results are still printed
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Format of the logs on stderr

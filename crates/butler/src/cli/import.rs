@@ -11,9 +11,9 @@ use butler_memory::transfer::{
     FileFormat, ForeignFormat, ImportOptions, ImportReport, LineReader, TransferError, detect_format,
 };
 
-use super::Settings;
 use super::opened_butler::OpenedButler;
 use super::serve::Signals;
+use super::{Settings, counted};
 use crate::printer::Printer;
 use crate::progress;
 
@@ -81,18 +81,18 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     } else {
         show(&report, printer);
     }
-    let count = report.problems.len() as u64 + report.problems_omitted;
+    let problems = counted(report.problems.len() as u64 + report.problems_omitted, "problem");
     if report.committed
         && report.has_problems()
         && report.kinds.values().all(|tally| tally.created + tally.existing == 0)
     {
         return Err(HostError::Failed(format!(
-            "nothing was imported, because every line was refused ({count} problems): fix the file"
+            "nothing was imported, because every line was refused ({problems}): fix the file"
         )));
     }
     if report.has_problems() && !report.committed && !report.dry_run {
         return Err(HostError::Failed(format!(
-            "nothing was imported, because the file has {count} problems: fix them, or import the valid lines with --partial"
+            "nothing was imported, because the file has {problems}: fix the file, or import the valid lines with --partial"
         )));
     }
     Ok(())
@@ -153,13 +153,13 @@ pub(super) fn failed(error: TransferError) -> HostError {
 }
 
 fn show(report: &ImportReport, printer: Printer) {
-    let verb = match (report.dry_run, report.committed) {
-        (true, _) => "would import",
-        (false, true) => "imported",
-        (false, false) => "did not import",
+    let read = counted(report.kinds.values().map(|tally| tally.read).sum::<u64>(), "memory");
+    let done = match (report.dry_run, report.committed) {
+        (true, _) => format!("would import {}", report.created()),
+        (false, true) => format!("imported {}", report.created()),
+        (false, false) => "imported none".to_owned(),
     };
-    let (created, read) = (report.created(), report.kinds.values().map(|tally| tally.read).sum::<u64>());
-    printer.line(format_args!("{verb} {created} of {read} memories from {} lines ({})", report.lines, report.format));
+    printer.line(format_args!("{done} of {read} from {} ({})", counted(report.lines, "line"), report.format));
     for (kind, tally) in report.kinds.iter().filter(|(_, tally)| tally.read > 0) {
         let mut line = format!("  {kind}: {} new, {} already present", tally.created, tally.existing);
         if tally.suppressed > 0 {
@@ -171,7 +171,7 @@ fn show(report: &ImportReport, printer: Printer) {
         printer.line(line);
     }
     if report.linked > 0 {
-        printer.line(format_args!("  {} facts linked to the entity that their subject names", report.linked));
+        printer.line(format_args!("  {} linked to the entity that the subject names", counted(report.linked, "fact")));
     }
     if report.redacted > 0 {
         printer.line(format_args!("  {}", super::redacted(report.redacted)));
@@ -188,7 +188,7 @@ fn show(report: &ImportReport, printer: Printer) {
     }
     let more = (report.problems.len().saturating_sub(SHOWN_PROBLEMS)) as u64 + report.problems_omitted;
     if more > 0 {
-        printer.note(format_args!("… and {more} more problems; --json lists up to 100"));
+        printer.note(format_args!("… and {}; --json lists up to 100", counted(more, "more problem")));
     }
 }
 

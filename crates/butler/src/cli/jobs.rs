@@ -15,8 +15,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::Settings;
 use super::serve::Signals;
+use super::verbs::pairs;
+use super::{Settings, counted};
 use crate::printer::Printer;
 use crate::progress;
 
@@ -271,6 +272,7 @@ fn print_counts(prefix: &str, value: &Value, print: &mut dyn FnMut(String)) {
                 for item in items {
                     match item {
                         Value::String(text) => print(format!("  {prefix}{key}: {text}")),
+                        Value::Object(fields) => print(format!("  {prefix}{key}: {}", pairs(fields))),
                         item => print(format!("  {prefix}{key}: {item}")),
                     }
                 }
@@ -309,7 +311,7 @@ async fn dead_letters(
             if json {
                 printer.json(&json!({"requeued": count}));
             } else {
-                printer.line(format_args!("requeued {count} episodes"));
+                printer.line(format_args!("requeued {}", counted(count, "episode")));
             }
         }
         DeadLetterCommand::List => {
@@ -324,7 +326,7 @@ async fn dead_letters(
             for letter in letters {
                 let error = letter.error.as_deref().unwrap_or("no reason was recorded");
                 printer.line(format_args!("{}  {}  {}", letter.id, at(Some(letter.created_at)), letter.butler));
-                printer.line(format_args!("  {} attempts, last error: {error}", letter.attempts));
+                printer.line(format_args!("  {}, last error: {error}", counted(letter.attempts, "attempt")));
                 printer.line(format_args!("  {}", butler_domain::text::flatten_line(&letter.excerpt)));
             }
         }

@@ -21,20 +21,25 @@ mod login_link;
 mod man;
 mod mcp;
 mod opened_butler;
+mod restore;
 mod review;
 mod run;
 mod serve;
 mod setup;
 mod token;
+mod token_reset;
 pub mod tool_client;
 mod uninstall;
 mod upgrade;
 mod verbs;
 mod why;
 mod why_not;
+mod wording;
 
+use std::fmt::Display;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use global::{Global, Settings};
@@ -54,10 +59,10 @@ use crate::printer::Printer;
     subcommand_required = true,
     max_term_width = 110,
     after_help = "Examples:\n  \
-        butler serve                          start a memory server with a private PostgreSQL\n  \
-        butler mcp                            serve the tools over stdin and stdout to one agent\n  \
-        butler serve --config butler.toml     start a server with one configured butler\n  \
-        butler doctor                         check the installation and show how to fix problems\n\n\
+        butler serve                        start a server with a private PostgreSQL\n  \
+        butler mcp                          serve one agent over stdin and stdout\n  \
+        butler serve --config butler.toml   start a server with one butler\n  \
+        butler doctor                       check the installation\n\n\
         Without configuration, Butler hosts one butler called `general`."
 )]
 pub struct Cli {
@@ -79,6 +84,7 @@ pub enum Command {
     Why(why::Args),
     WhyNot(why_not::Args),
     Edit(edit::Args),
+    Restore(restore::Args),
     Setup(setup::Args),
     Doctor(doctor::Args),
     Db(db::Args),
@@ -97,7 +103,6 @@ pub enum Command {
     Completions(completions::Args),
     Upgrade(upgrade::Args),
     Uninstall(uninstall::Args),
-    #[command(hide = true)]
     Man(man::Args),
 }
 
@@ -115,7 +120,7 @@ impl Command {
 
 /// Parses the command line, runs the command and prints its error. Exit codes: 0 success, 1 failure, 2 invalid usage.
 pub fn main() -> ExitCode {
-    let matches = Cli::command().get_matches();
+    let matches = Cli::command().try_get_matches().unwrap_or_else(|error| without_environment(error).exit());
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
         Err(error) => error.exit(),
@@ -124,7 +129,8 @@ pub fn main() -> ExitCode {
     let is_hook = matches!(cli.command, Command::Hook(_));
     let outcome = logging::init(cli.global.log_format, cli.command.log_level(), cli.global.verbose, cli.global.quiet)
         .and_then(|()| Settings::resolve(&cli.global, &matches))
-        .and_then(|settings| run(cli.command, settings, printer));
+        .and_then(|settings| run(cli.command, settings, printer))
+        .map_err(wording::for_shell);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         // A failed hook must not stop the agent.
@@ -136,6 +142,17 @@ pub fn main() -> ExitCode {
             printer.error(&error);
             ExitCode::from(error.exit_code())
         }
+    }
+}
+
+/// The same error without the values of environment variables. The usage line lists every option that has a value, which
+/// reads as if those from the environment were required.
+fn without_environment(error: clap::Error) -> clap::Error {
+    let has_usage_line = error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    let command = Cli::command().mut_args(|argument| argument.env(None::<&'static str>));
+    match command.try_get_matches() {
+        Err(plain) if has_usage_line && plain.kind() == error.kind() => plain,
+        _ => error,
     }
 }
 
@@ -166,6 +183,7 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
         Command::Why(args) => on_runtime(why::run(args, settings, printer)),
         Command::WhyNot(args) => on_runtime(why_not::run(args, settings, printer)),
         Command::Edit(args) => on_runtime(edit::run(args, settings, printer)),
+        Command::Restore(args) => on_runtime(restore::run(args, settings, printer)),
         Command::Setup(args) => on_runtime(setup::run(args, settings, printer)),
         Command::Doctor(args) => on_runtime(doctor::run(args, settings, printer)),
         Command::Db(args) => on_runtime(db::run(args, settings, printer)),
@@ -207,6 +225,15 @@ fn on_runtime(command: impl Future<Output = Result<(), HostError>>) -> Result<()
     outcome
 }
 
+/// A number with its noun: `1 fact`, `2 facts`, `2 memories`.
+fn counted(count: impl Display, noun: &str) -> String {
+    match (count.to_string(), noun.strip_suffix('y')) {
+        (count, _) if count == "1" => format!("1 {noun}"),
+        (count, Some(stem)) => format!("{count} {stem}ies"),
+        (count, None) => format!("{count} {noun}s"),
+    }
+}
+
 /// Says how many secrets were redacted.
 fn redacted(count: u64) -> String {
     if count == 1 { "1 secret was redacted".to_owned() } else { format!("{count} secrets were redacted") }
@@ -238,15 +265,27 @@ mod tests {
     }
 
     #[test]
+    fn one_is_singular() {
+        assert_eq!(
+            [counted(1, "fact"), counted(0, "fact"), counted(1.0, "memory"), counted(2_u64, "memory")],
+            ["1 fact", "0 facts", "1 memory", "2 memories"]
+        );
+    }
+
+    #[test]
     fn every_command_has_examples_and_a_json_flag() {
         let mut root = Cli::command();
         root.build();
         let (mut missing, mut leaves) = (Vec::new(), 0);
         walk(&root, "butler", &mut |command, path| {
             let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            if !examples.contains("Examples:\n  ") && path != "butler man" {
+            if !examples.contains("Examples:\n  ") {
                 missing.push(format!("{path}: no examples"));
             }
+            // A longer line wraps in a terminal of 80 columns, and a wrapped command cannot be pasted.
+            missing.extend(
+                examples.lines().filter(|line| line.chars().count() > 80).map(|line| format!("{path}: {line}")),
+            );
             if command.has_subcommands() {
                 return;
             }

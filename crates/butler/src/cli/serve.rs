@@ -32,7 +32,7 @@ use crate::progress;
     butler serve\n  \
     butler serve --config butler.toml --listen 127.0.0.1:9000\n  \
     butler serve --database-url postgres://user:password@db.example/memory\n  \
-    butler serve --listen 0.0.0.0:8150 --tls-cert cert.pem --tls-key key.pem --allowed-host memory.example.com\n\n\
+    butler serve --listen 0.0.0.0:8150 --tls-cert cert.pem --tls-key key.pem\n\n\
     Then connect an agent:\n  \
     claude mcp add --transport http butler http://127.0.0.1:8150/mcp")]
 pub struct Args {

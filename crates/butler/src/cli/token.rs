@@ -17,11 +17,11 @@ use chrono::TimeDelta;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::Settings;
+use super::{Settings, counted};
 use crate::printer::Printer;
 use crate::progress;
 
-/// Create, list, rotate and revoke bearer tokens
+/// Create, list, rotate, revoke and delete bearer tokens
 ///
 /// As soon as one token exists, every request to /mcp and /api needs a token. A running `butler serve` picks up changes
 /// within a second.
@@ -45,7 +45,7 @@ enum Command {
     /// combined with others.
     #[command(after_help = "Examples:\n  \
         butler token create --tenant ann\n  \
-        butler token create --tenant ann --butler health --rights read --expires 90d --name dashboard\n  \
+        butler token create --tenant ann --butler health --rights read --expires 90d\n  \
         butler token create --tenant ops --rights read,write,admin --json\n  \
         butler token create --rights metrics --name prometheus")]
     Create {
@@ -83,6 +83,15 @@ enum Command {
         /// How long the old secret still works: a number followed by s, m, h, d, w or y
         #[arg(long, value_name = "TIME", default_value = "0", value_parser = access::grace)]
         grace: TimeDelta,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete all tokens once none is valid, so that requests need no token again
+    ///
+    /// Also a revoked or expired token makes the server require one. Revoke all tokens and stop the server first.
+    #[command(after_help = "Examples:\n  butler token reset")]
+    Reset {
         /// Print the result as JSON
         #[arg(long)]
         json: bool,
@@ -140,6 +149,7 @@ async fn dispatch(command: Command, settings: &Settings, host: &Host, printer: P
             let row = find(settings, host, id).await?;
             rotate(host, row, grace, json, printer).await
         }
+        Command::Reset { json } => super::token_reset::reset(settings, host, json, printer).await,
         Command::Revoke { id, json } => {
             let row = find(settings, host, id).await?;
             revoke(host, &row, json, printer).await
@@ -287,7 +297,7 @@ async fn revoke(host: &Host, row: &TokenRow, json: bool, printer: Printer) -> Re
     }
     printer.line(format_args!("revoked token {}", row.id));
     if !descendants.is_empty() {
-        printer.line(format_args!("revoked {} tokens that it made", descendants.len()));
+        printer.line(format_args!("revoked {} that it made", counted(descendants.len(), "token")));
     }
     Ok(())
 }

@@ -22,6 +22,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
 use super::Settings;
+use crate::printer::Printer;
 use crate::progress;
 
 /// A server that is starting lets a call wait. The longest call is a consolidation by a slow model.
@@ -47,6 +48,13 @@ impl ToolClient {
         if let Some(instance) = instance::running(&settings.host.data_dir)
             && (settings.host.database_url.is_none() || settings.host.database_url == instance.database_url)
         {
+            if settings.host.source != Source::Defaults && settings.host.source.clone().absolute() != instance.source {
+                Printer::new(settings.quiet).note(format_args!(
+                    "warning: the running server (process {}) answers, so its configuration applies and --config and \
+                     --roster do not; to change it, restart the server with them",
+                    instance.pid
+                ));
+            }
             let butler = named(settings, &instance)?;
             return Ok(Self { route: Route::Server(instance), butler, tenant });
         }
@@ -60,6 +68,14 @@ impl ToolClient {
 
     pub fn butler(&self) -> &str {
         &self.butler
+    }
+
+    /// Whether there are other butlers, so that an answer should say which one it is about.
+    pub fn is_one_of_several(&self) -> bool {
+        match &self.route {
+            Route::Server(instance) => instance.butlers.len() > 1,
+            Route::InProcess { host, .. } => host.butlers().len() > 1,
+        }
     }
 
     /// The server that answers the calls; `None` if they run in this process.

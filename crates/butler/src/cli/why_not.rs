@@ -21,7 +21,7 @@ use crate::printer::{Colour, Printer};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler why-not 'dinner with Anna' 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa\n  \
-    butler why-not 'Fix the build' 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --tool context --json")]
+    butler why-not 'Fix it' 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --tool context")]
 pub struct Args {
     /// The query, topic or prompt
     query: String,

@@ -1,5 +1,7 @@
 //! Commands that do not need a server.
 
+use std::process::Stdio;
+
 use crate::program::{butler, run, stderr, stdout};
 
 #[test]
@@ -19,6 +21,13 @@ fn invalid_usage_exits_with_code_2_and_suggests_the_right_command() {
 }
 
 #[test]
+fn usage_errors_do_not_list_options_from_the_environment() {
+    let output = butler().args(["get", "--loud"]).env("BUTLER_DATA_DIR", "/somewhere").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("Usage: ") && !stderr(&output).contains("--data-dir"), "{}", stderr(&output));
+}
+
+#[test]
 fn version_is_one_line() {
     assert_eq!(stdout(&run(["--version"])), format!("butler {}\n", env!("CARGO_PKG_VERSION")));
 }
@@ -29,6 +38,15 @@ fn completions_are_generated_for_each_shell() {
         let script = stdout(&run(["completions", shell]));
         assert!(script.contains("serve") && script.contains("doctor"), "{shell}");
     }
+}
+
+#[test]
+fn completions_end_quietly_when_the_reader_closes_the_pipe() {
+    let mut child =
+        butler().args(["completions", "bash"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && stderr(&output).is_empty(), "{}", stderr(&output));
 }
 
 #[test]

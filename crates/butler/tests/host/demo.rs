@@ -24,7 +24,7 @@ fn a_running_server_shows_the_demo_immediately_and_drops_it_after_removal() {
 
     let mcp = Mcp { path: "/butlers/demo/mcp".to_owned(), ..serving.mcp() };
     let is_served = || request(serving.address, "POST", &mcp.path, &MCP_HEADERS, b"{}").status != 404;
-    eventually(TIMEOUT, "the server serves the demo", || is_served().then_some(()));
+    assert!(is_served(), "the command waits until the server serves the demo");
     let stats = mcp.call("memory_stats", json!({}));
     for state in ["active", "fading", "superseded", "expired", "retracted"] {
         assert!(stats["facts"][state].as_i64().unwrap() > 0, "no fact is {state}: {stats}");

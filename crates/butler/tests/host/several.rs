@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::program::{Mcp, Serving, eventually, run, sql, stdout};
+use crate::program::{Mcp, Serving, eventually, run, sql, stderr, stdout};
 
 fn on(server: &Serving, butler: &str) -> Mcp {
     Mcp { path: format!("/butlers/{butler}/mcp"), ..server.mcp() }
@@ -51,6 +51,21 @@ fn the_example_roster_serves_two_isolated_butlers() {
     assert!(refused["error"]["message"].as_str().unwrap().contains("not offered by the profile \"core\""), "{refused}");
     let unknown = Mcp { path: "/mcp?profile=tiny".to_owned(), ..home }.post("{}").unwrap();
     assert_eq!(unknown.status, 400, "{}", unknown.text());
+
+    // Commands say which butler they used, which they do not know, and that the server's configuration applies.
+    let file = dir.path().join("butler.toml");
+    std::fs::write(&file, "[butler]\nname = \"health\"\n").unwrap();
+    let shell = |args: &[&str]| {
+        let args = args.iter().map(OsStr::new).chain([OsStr::new("--data-dir"), server.data_dir.as_os_str()]);
+        run(args)
+    };
+    let stored = shell(&["remember", "fact", "user", "city", "Lyon"]);
+    assert!(stdout(&stored).contains("  in butler health\n"), "{}", stdout(&stored));
+    assert!(stderr(&stored).is_empty(), "{}", stderr(&stored));
+    let unknown = shell(&["stats", "--butler", "general"]);
+    assert!(stderr(&unknown).contains("keeps its memory"), "{}", stderr(&unknown));
+    let ignored = shell(&["stats", "--config", file.to_str().unwrap()]);
+    assert!(stderr(&ignored).contains("its configuration applies"), "{}", stderr(&ignored));
 }
 
 #[test]

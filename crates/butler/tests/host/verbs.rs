@@ -84,7 +84,7 @@ fn every_command_works_through_a_running_server() {
     let rule = id(&shell.json(&["remember", "rule", "Ask about allergies before suggesting a recipe."]));
     let episode = shell.pipe(&["remember", "episode", "-", "--importance", "8", "--json"], "Ann cooked\nfor four.\n");
     let episode = id(&serde_json::from_str(&stdout(&episode)).unwrap());
-    let stored = shell.json(&["get", "episode", &episode]);
+    let stored = shell.json(&["get", &episode]);
     assert_eq!((&stored["content"], &stored["importance"]), (&json!("Ann cooked\nfor four."), &json!(8.0)));
     assert_eq!(stored["butler"], "general");
 
@@ -108,15 +108,19 @@ fn every_command_works_through_a_running_server() {
     assert_eq!(shell.json(&["helpful", &rule])["success_count"], 1);
     let harmful = shell.text(&["harmful", &rule, "--reason", "it was only a salad"]);
     assert!(harmful.contains("1 helpful, 1 harmful, 2 applied"), "{harmful}");
-    assert_eq!(shell.json(&["confirm", "rule", &rule])["effective_confidence"], 0.5);
-    assert_eq!(shell.json(&["forget", "episode", &episode])["changed"], true);
+    assert_eq!(shell.json(&["confirm", &rule])["effective_confidence"], 0.5);
+    assert_eq!(shell.json(&["forget", &episode])["changed"], true);
     assert!(shell.text(&["forget", "episode", &episode]).starts_with("already forgotten:"));
+    let unknown = shell.run(&["forget", "01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa", "--json"]);
+    assert!(stderr(&unknown).contains("there is no memory with id 01993c1e"), "{}", stderr(&unknown));
     let stats = shell.json(&["stats"]);
     assert_eq!((&stats["facts"]["active"], &stats["facts"]["superseded"]), (&json!(1), &json!(1)));
     insta::assert_snapshot!("stats", normalized(&shell.text(&["stats"])));
 
     // Another tenant sees none of it.
     assert_eq!(shell.json(&["stats", "--tenant", "ann"])["facts"]["total"], 0);
+    let nothing = shell.run(&["stats", "--tenant", "ann"]);
+    assert!(stderr(&nothing).contains("check --tenant"), "{}", stderr(&nothing));
     assert_eq!(server.mcp().call("memory_stats", json!({}))["facts"]["total"], 2);
 
     // Once a token exists, requests without one are rejected, but commands of this user still work.
@@ -141,6 +145,8 @@ fn entities_are_created_resolved_updated_and_merged_from_the_shell() {
     shell.json(&["remember", "fact", "Chloe", "employer", "Initech", "--entity-id", &duplicate]);
     shell.json(&["entity", "merge", &duplicate, &chloe]);
     assert_eq!(shell.json(&["entity", "get", &duplicate])["merged_into"], json!(chloe));
+    let itself = stderr(&shell.run(&["entity", "merge", &chloe, &chloe]));
+    assert!(itself.contains("SOURCE") && !itself.contains("entity_id"), "{itself}");
     let refused = shell.run(&["entity", "create", "Chloe Martin", "--type", "person"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(stderr(&refused).contains(&chloe), "{}", stderr(&refused));
@@ -161,12 +167,12 @@ fn a_person_is_forgotten_and_a_tenant_erased_from_the_shell() {
     let rule = id(&shell.json(&ann(&["remember", "rule", "Greet Chloe in French."])));
     let backup = shell.json(&["backup", "create"]);
 
-    // Without --yes it lists and stops.
+    // Without --yes and without a terminal to ask on, it lists and stops.
     let asked = shell.run(&ann(&["forget", "--entity", "chloe", "--erase"]));
-    assert_eq!(asked.status.code(), Some(1), "{}", stdout(&asked));
+    assert_eq!(asked.status.code(), Some(0), "{}", stderr(&asked));
     assert!(stderr(&asked).contains("add --yes"), "{}", stderr(&asked));
     let listed = stdout(&asked);
-    assert!(listed.contains("would erase Chloe Martin: 1 facts about it, 0 relations to it"), "{listed}");
+    assert!(listed.contains("would erase Chloe Martin: 1 fact about it, 0 relations to it"), "{listed}");
     assert!(listed.contains(&format!("rule     {rule}  Greet Chloe in French.")), "{listed}");
     let name = backup["name"].as_str().unwrap();
     assert!(listed.contains(&format!("still in backup {name} (nothing removes it)")), "{listed}");
@@ -197,8 +203,8 @@ fn a_person_is_forgotten_and_a_tenant_erased_from_the_shell() {
     shell.json(&["remember", "fact", "user", "city", "Metz"]);
     shell.json(&ann(&["token", "create"]));
     let asked = shell.run(&ann(&["erase"]));
-    assert_eq!(asked.status.code(), Some(1));
-    assert!(stdout(&asked).contains("would delete in butler general: 1 facts"), "{}", stdout(&asked));
+    assert_eq!(asked.status.code(), Some(0), "{}", stderr(&asked));
+    assert!(stdout(&asked).contains("would delete in butler general: 1 fact,"), "{}", stdout(&asked));
     assert!(stderr(&asked).contains("add --yes"), "{}", stderr(&asked));
     let done = shell.json(&ann(&["erase", "--yes"]));
     assert_eq!((&done["erased"], &done["tokens_revoked"]), (&json!(true), &json!(1)), "{done}");
@@ -253,6 +259,8 @@ fn invalid_arguments_exit_with_code_2_before_the_database_is_opened() {
         &["remember", "fact", "user"][..],
         &["remember", "episode"],
         &["remember", "episode", ""],
+        &["recall"],
+        &["search"],
         &["remember", "fact", "a", "b", "c", "--permanence", "forever"],
         &["remember", "rule", "r", "--metadata", "[1]"],
         &["get", "fact", "no-uuid"],
@@ -275,7 +283,9 @@ fn entity_commands_take_names_list_entities_and_preview_a_merge() {
     for (name, entity_type) in [("Ann", "person"), ("A. Lee", "person"), ("Oslo", "place")] {
         shell.json(&["entity", "create", name, "--type", entity_type]);
     }
-    shell.json(&["entity", "update", "Ann", "--alias", "Annie"]);
+    shell.json(&["entity", "update", "Ann", "--alias", "Anni"]);
+    let updated = shell.json(&["entity", "update", "Ann", "--add-alias", "Annie"]);
+    assert_eq!(updated["aliases"], json!(["Anni", "Annie"]), "{updated}");
     shell.json(&["remember", "fact", "Annie", "lives_in", "Oslo"]);
     shell.json(&["remember", "fact", "A. Lee", "lives_in", "Rome"]);
     shell.json(&["remember", "fact", "Ann", "visited", "Oslo", "--object", "Oslo"]);
@@ -294,12 +304,14 @@ fn entity_commands_take_names_list_entities_and_preview_a_merge() {
     assert_eq!(shell.text(&["entity", "neighbors", "Annie", "--valid-at", "2001-01-01", "--as-of", "2001-01-01"]), "");
 
     let told = shell.text(&["entity", "merge", "A. Lee", "Ann", "--preview"]);
-    assert!(told.contains("would merge A. Lee (person, 1 facts) into Ann (person, 2 facts)"), "{told}");
+    assert!(told.contains("would merge A. Lee (person, 1 fact) into Ann (person, 2 facts)"), "{told}");
     assert!(told.contains("lives_in differs: Rome and Oslo"), "{told}");
     assert_eq!(names(&["entity", "list"]).len(), 3, "nothing was merged");
     shell.json(&["entity", "merge", "A. Lee", "Ann"]);
     assert_eq!(names(&["entity", "list"]), ["Ann", "Oslo"]);
     shell.json(&["entity", "unmerge", "a. lee"]);
+    let again = stderr(&shell.run(&["entity", "unmerge", "a. lee"]));
+    assert!(again.contains("\"a. lee\" is not merged into another entity"), "{again}");
     assert_eq!(names(&["entity", "list"]), ["A. Lee", "Ann", "Oslo"]);
 
     shell.json(&["entity", "create", "Ann", "--type", "organization"]);
@@ -321,6 +333,13 @@ fn a_fact_is_corrected_and_loses_a_date_from_the_shell() {
     assert_eq!((&shown["content"], &shown["valid_from"]), (&json!("Bergen"), &json!("2020")), "{shown}");
     assert_eq!(shown.get("valid_to"), None);
     assert_eq!(shell.run(&["edit", &edited]).status.code(), Some(2), "there is nothing to change");
+    let forgotten = shell.run(&["forget", &edited]);
+    assert!(stderr(&forgotten).contains(&format!("butler restore {edited}")), "{}", stderr(&forgotten));
+    assert!(shell.text(&["restore", &edited]).starts_with(&format!("restored fact {edited}")));
+    assert_eq!(shell.json(&["get", &edited])["validity"], "active");
+    assert_eq!(shell.json(&["restore", &edited])["changed"], false, "it is active already");
+    let unknown = shell.run(&["restore", "01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa"]);
+    assert!(stderr(&unknown).contains("there is no fact or rule"), "{}", stderr(&unknown));
     let unknown = shell.run(&["edit", "01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa", "--content", "x"]);
     assert!(stderr(&unknown).contains("there is no fact"), "{}", stderr(&unknown));
 }

@@ -13,6 +13,8 @@ pub enum TransferError {
     NotAnExport(String),
     #[error("the file has version {found}; this program reads versions up to {supported}")]
     Newer { found: u32, supported: u32 },
+    #[error("these memories belong to tenant {owner:?} of this butler, so another tenant cannot have them too")]
+    OtherTenant { owner: String },
     #[error("line {line} is longer than {limit} bytes")]
     LongLine { line: u64, limit: usize },
 }
@@ -37,6 +39,7 @@ impl TransferError {
                 Some("for a file of another program, set --format: mem0, mcp-memory or claude-code")
             }
             Self::Newer { .. } => Some("upgrade this program to at least the version that wrote the file"),
+            Self::OtherTenant { .. } => Some("nothing was imported; import the file into another butler"),
             Self::LongLine { .. } => Some("the file is damaged: no memory is that long"),
             Self::Memory(_) | Self::Io(_) => None,
         }

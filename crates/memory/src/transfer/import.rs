@@ -81,6 +81,10 @@ impl Memory {
         }
         self.flush(&mut tx, &mut batch, options, &mut suppression, &mut report).await?;
         write::tie_chains(&mut tx, &options.tenant).await?;
+        if !options.partial && header.tenant != options.tenant.as_str() && report.events_elsewhere > 0 {
+            tx.rollback().await?;
+            return Err(TransferError::OtherTenant { owner: header.tenant });
+        }
         report_missing_lines(&header, &mut report);
         report.committed = !options.dry_run && (options.partial || !report.has_problems());
         if report.committed {
@@ -240,6 +244,9 @@ fn count(kind: Kind, written: &Written, lines: &[u64], rows: &[Value], report: &
     tally.created += written.created.len() as u64;
     tally.existing += written.existing.len() as u64;
     tally.left_out += written.taken.len() as u64;
+    if kind == Kind::Event {
+        report.events_elsewhere += written.taken.len() as u64;
+    }
     let name = |at: usize| format!("{} {}", kind.as_str(), rows[at]["id"].as_str().unwrap_or_default());
     for at in &written.taken {
         let why = match kind {

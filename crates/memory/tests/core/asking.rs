@@ -151,6 +151,9 @@ async fn memory_changes_tells_what_was_learned_changed_contradicted_faded_and_fo
     assert_eq!(told(&changes, "contradicted"), ["|Ask first|-"]);
     assert_eq!(told(&changes, "faded"), ["Ben|tea|-"]);
     assert_eq!(told(&changes, "forgotten"), ["Cid|-|-"], "only the name is told");
+    lives(&memory, "Paris", json!({"valid_from": "2037"})).await;
+    let planned = memory.call("memory_changes", json!({"since": "7d"})).await.unwrap();
+    assert_eq!(told(&planned, "changed"), ["Anna|Rome|Oslo"], "a plan that ends it does not hide what was before");
     let little = memory.call("memory_changes", json!({"since": "7d", "token_budget": 15})).await.unwrap();
     assert!(little["left_out"].as_u64().unwrap() > 0 && little["tokens"].as_u64().unwrap() <= 15, "{little}");
     let earlier = memory.call("memory_changes", json!({"since": "2036-01-01", "until": "2036-01-02"})).await.unwrap();
@@ -160,6 +163,8 @@ async fn memory_changes_tells_what_was_learned_changed_contradicted_faded_and_fo
     {
         refused(&memory, "memory_changes", arguments).await;
     }
+    let soon = refused(&memory, "memory_changes", json!({"since": "soon"})).await;
+    assert!(soon.hint.as_deref().is_some_and(|hint| hint.contains("7d")), "{soon:?}");
 }
 
 #[tokio::test]

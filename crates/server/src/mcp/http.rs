@@ -51,7 +51,7 @@ impl Endpoints {
                 },
                 Err(response) => response,
             },
-            Err(error) => reject(StatusCode::NOT_FOUND, "not_found", &error.to_string(), None),
+            Err(error) => reject(StatusCode::NOT_FOUND, "not_found", &error.to_string(), error.hint().as_deref()),
         }
     }
 

@@ -3,6 +3,7 @@ import { missingRight, useHasRight } from '../../api/rights'
 import type { ProposalAt } from '../../api/schema'
 import { capitalized } from '../../lib/labels'
 import { KindBadge, SourceBadge } from '../../memory/badges'
+import { actorName } from '../../memory/events'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { Results } from '../../ui/Results'
 import { Section } from '../../ui/Section'
@@ -34,7 +35,7 @@ function Origin({ proposal }: { proposal: ProposalAt }) {
     <p className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
       <KindBadge kind={proposal.memory_type} />
       <SourceBadge source={proposal.source} />
-      {proposal.proposed_by && <bdi className="break-all">{proposal.proposed_by}</bdi>}
+      {proposal.proposed_by && <bdi className="break-all">{actorName(proposal.proposed_by)}</bdi>}
       <Time at={proposal.created_at} />
       {proposal.memory_type === 'episode' && (
         <MemoryLink kind="episode" id={proposal.id}>

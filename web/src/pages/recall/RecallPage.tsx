@@ -24,6 +24,12 @@ const times = [
   ['as_of', 'As of'],
 ] as const
 
+/** The demo comes after every butler that has memories of its own. */
+function rank({ butler, facts, rules }: { butler: string; facts: number; rules: number }): number {
+  const memories = facts + rules
+  return butler === 'demo' ? Math.min(memories, 0.5) : memories
+}
+
 /** Shows what an agent would receive for a question, and why. */
 export default function RecallPage() {
   const search = useSearch({ from: '/recall' })
@@ -32,7 +38,7 @@ export default function RecallPage() {
   const listed = useGet('/api/butlers').data?.data ?? []
   const stats = useGet('/api/memory/stats', {}, { enabled: overview.ready && !overview.many })
   // default to the butler with the most memories, or of many to the chosen one
-  const butlers = [...(stats.data?.data.butlers ?? [])].sort((a, b) => b.facts + b.rules - a.facts - a.rules)
+  const butlers = [...(stats.data?.data.butlers ?? [])].sort((a, b) => rank(b) - rank(a))
   const names = overview.many ? listed.map(({ name }) => name) : butlers.map((figures) => figures.butler)
   const usual = overview.many ? (overview.butler ?? names[0]) : names[0]
   const known = overview.ready && (overview.many || !stats.isPending)

@@ -15,7 +15,9 @@ export function Backups({ butler }: { butler: string | undefined }) {
   const client = useQueryClient()
   const server = useGet('/api/server').data?.data
   const isAdmin = useHasRight('admin')
-  const list = useGet('/api/backups', { query: { butler } }, { enabled: isAdmin })
+  // a token belongs to one tenant, and a backup holds all of them
+  const hasToken = server?.token_id != null
+  const list = useGet('/api/backups', { query: { butler } }, { enabled: isAdmin && server !== undefined && !hasToken })
   const create = useMutation({
     mutationFn: () => request('post', '/api/backups', { query: { butler } }),
     onSuccess: ({ data }) => {
@@ -25,6 +27,13 @@ export function Backups({ butler }: { butler: string | undefined }) {
     onError: failure('Not backed up'),
   })
   if (!isAdmin) return <p className="text-sm text-muted">{missingRight.admin}</p>
+  if (hasToken)
+    return (
+      <p className="max-w-prose text-sm text-muted">
+        A backup contains all tenants, so a token cannot list or create one. Use <code>butler backup</code> on the
+        server’s machine.
+      </p>
+    )
   return (
     <div className="space-y-3">
       <p className="max-w-prose text-muted">

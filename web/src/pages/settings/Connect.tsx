@@ -31,6 +31,12 @@ export function Connect({ butler }: { butler: string | undefined }) {
             On the server’s machine, run this command. It writes the configuration and backs up the old one:
           </p>
           <CopyBlock label={`the command that connects ${chosen.client}`} text={command} />
+          {server && !server.cli_flags && (
+            <p className="text-muted">
+              If the server was started with <code>--data-dir</code>, <code>--config</code> or <code>--roster</code>,
+              add the same options.
+            </p>
+          )}
         </>
       )}
       {chosen && chosen.text !== command && (

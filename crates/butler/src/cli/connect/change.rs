@@ -83,7 +83,7 @@ impl Change {
         }
     }
 
-    /// Writes the file. Returns the path of the backup if the file existed.
+    /// Writes or removes the file. Returns the path of the backup, if one was made.
     pub fn write(&self) -> Result<Option<PathBuf>, HostError> {
         let target = self.target();
         let failed = HostError::io("write", &target);
@@ -93,23 +93,22 @@ impl Change {
     /// Removes the token from the backups that butler made of this file, including those that did not need a change this
     /// time.
     pub fn scrub_backups(&self) -> Result<(), HostError> {
-        let target = self.target();
         let Some(place) = &self.token else { return Ok(()) };
-        let prefix = format!("{}.", file_name(&target));
-        let siblings =
-            fs::read_dir(target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new(".")));
-        for file in siblings.into_iter().flatten().flatten().map(|entry| entry.path()) {
-            let name = file_name(&file);
-            let time = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".bak"));
-            if !time.is_some_and(is_backup_time) {
-                continue;
-            }
+        for file in backups_of(&self.target()) {
             let Ok(text) = fs::read_to_string(&file) else { continue };
             if place.token(&text).is_some() {
                 put(&file, &place.scrubbed(&text), PRIVATE).map_err(HostError::io("write", &file))?;
             }
         }
         Ok(())
+    }
+
+    /// Whether the file is removed: the change leaves nothing in it, and it did not exist before butler wrote it, since there
+    /// would be a backup of it.
+    pub fn removes_file(&self) -> bool {
+        let is_blank = |text: &str| matches!(text.split_whitespace().collect::<String>().as_str(), "" | "{}");
+        let empties = self.before.as_deref().is_some_and(|before| !is_blank(before)) && is_blank(&self.after);
+        empties && !self.path.is_symlink() && backups_of(&self.target()).is_empty()
     }
 
     /// The file itself: many people keep such files in a repository and link to them.
@@ -122,6 +121,10 @@ impl Change {
     }
 
     fn replace(&self, target: &Path) -> io::Result<Option<PathBuf>> {
+        if self.removes_file() {
+            fs::remove_file(target)?;
+            return Ok(None);
+        }
         if let Some(dir) = target.parent().filter(|dir| !dir.as_os_str().is_empty()) {
             fs::create_dir_all(dir)?;
         }
@@ -140,6 +143,18 @@ impl Change {
         put(target, &self.after, mode)?;
         Ok(backup)
     }
+}
+
+/// The backups that butler made of this file.
+fn backups_of(target: &Path) -> Vec<PathBuf> {
+    let prefix = format!("{}.", file_name(target));
+    let is_backup = |file: &PathBuf| {
+        let name = file_name(file);
+        let time = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".bak"));
+        time.is_some_and(is_backup_time)
+    };
+    let siblings = fs::read_dir(target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+    siblings.into_iter().flatten().flatten().map(|entry| entry.path()).filter(is_backup).collect()
 }
 
 /// Whether the text is a time in the format of [`BACKUP_TIME`]. Backups with other names were made by someone else.

@@ -32,11 +32,11 @@ use crate::printer::Printer;
 /// contain it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    butler connect claude-code                 add MCP server and hooks for every project\n  \
-    butler connect claude-code --dry-run       show what would change\n  \
+    butler connect claude-code             add MCP server and hooks\n  \
+    butler connect claude-code --dry-run   show what would change\n  \
     butler connect cursor --scope project\n  \
     butler connect codex\n  \
-    butler connect vscode --print              print the configuration to paste\n  \
+    butler connect vscode --print          print the configuration to paste\n  \
     butler connect cursor --scope project --http --token-env BUTLER_TOKEN\n  \
     butler connect claude-code --undo")]
 pub struct Args {
@@ -95,6 +95,9 @@ pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), Hos
     for change in &needed {
         printer.line(change.path().display());
         change.show(printer);
+        if change.removes_file() {
+            printer.line("  the file is removed, because it contains nothing else");
+        }
         if args.dry_run {
             continue;
         }

@@ -25,7 +25,7 @@ use super::tool_client::ToolClient;
 /// `butler connect` installs the hooks. If memory is not available, the hook reports this on stderr and exits with code 0.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    echo '{\"session_id\": \"…\", \"cwd\": \"/home/ann/shop\", \"source\": \"startup\"}' | butler hook session-start\n  \
+    echo '{\"cwd\": \"/home/ann/shop\"}' | butler hook session-start\n  \
     butler hook session-end < event.json")]
 pub struct Args {
     #[command(subcommand)]
@@ -39,7 +39,7 @@ enum Event {
     SessionStart(Common),
     /// Store the new part of a session's transcript as an episode
     #[command(after_help = "Examples:\n  \
-        echo '{\"session_id\": \"…\", \"transcript_path\": \"session.jsonl\"}' | butler hook session-end")]
+        echo '{\"transcript_path\": \"session.jsonl\"}' | butler hook session-end")]
     SessionEnd {
         #[command(flatten)]
         common: Common,

@@ -56,7 +56,8 @@ fn print_changes(printer: Printer, answer: &Answer) {
                     .map(flatten_line)
                     .collect();
                 let at = show::date(item, "at").unwrap_or_default();
-                printer.line(format_args!("  {}  {}", printer.on_out(&at, Colour::Dim), parts.join(" · ")));
+                let period = show::period(item).map(|period| format!(" ({period})")).unwrap_or_default();
+                printer.line(format_args!("  {}  {}{period}", printer.on_out(&at, Colour::Dim), parts.join(" · ")));
                 if let Some(before) = item.get("before").and_then(Value::as_str) {
                     printer.line(
                         printer.on_out(&format!("                    before: {}", flatten_line(before)), Colour::Dim),

@@ -13,7 +13,7 @@ use crate::printer::{Colour, Printer};
 #[command(after_help = "Examples:\n  \
     butler conflicts\n  \
     butler conflicts resolve 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa keep_a\n  \
-    butler conflicts resolve 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa merge --content 'Lives in Berlin since 2023'\n  \
+    butler conflicts resolve ID merge --content 'Lives in Berlin since 2023'\n  \
     butler conflicts reopen 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa")]
 pub struct Args {
     #[command(subcommand)]

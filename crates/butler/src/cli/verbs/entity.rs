@@ -4,6 +4,7 @@ use butler_domain::{Direction, EntityType};
 use butler_host::error::HostError;
 use butler_memory::tool::Answer;
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use super::entity_direct::{Direct, merged_id};
 use super::input::{non_empty, object, one_of};
@@ -29,9 +30,7 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     /// Create a person, organization, place or other entity
-    #[command(
-        after_help = "Examples:\n  butler entity create 'Chloe Martin' --type person --alias Chloe --alias 'C. Martin'"
-    )]
+    #[command(after_help = "Examples:\n  butler entity create 'Chloe Martin' --type person --alias Chloe")]
     Create {
         /// Canonical name
         name: String,
@@ -76,7 +75,7 @@ enum Action {
     },
     /// Update an entity's name, aliases or metadata; omitted fields keep their values
     #[command(
-        after_help = "Examples:\n  butler entity update 'Chloe Martin' --name 'Chloe Dubois' --alias 'Chloe Martin'"
+        after_help = "Examples:\n  butler entity update 'Chloe Martin' --add-alias Chloe\n  butler entity update 'Chloe Martin' --name 'Chloe Dubois'"
     )]
     Update {
         /// Name or id of the entity
@@ -86,8 +85,11 @@ enum Action {
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
         /// Replace all aliases with this one; repeatable
-        #[arg(long = "alias", value_name = "NAME", conflicts_with = "no_aliases")]
+        #[arg(long = "alias", value_name = "NAME", conflicts_with_all = ["no_aliases", "more_aliases"])]
         aliases: Vec<String>,
+        /// Add this alias to the others; repeatable
+        #[arg(long = "add-alias", value_name = "NAME", conflicts_with = "no_aliases")]
+        more_aliases: Vec<String>,
         /// Remove all aliases
         #[arg(long)]
         no_aliases: bool,
@@ -121,7 +123,7 @@ enum Action {
     },
     /// List who and what an entity is related to
     #[command(
-        after_help = "Examples:\n  butler entity neighbors Ann --depth 2\n  butler entity neighbors Ann --predicate has_child --direction out --valid-at 2024"
+        after_help = "Examples:\n  butler entity neighbors Ann --depth 2\n  butler entity neighbors Ann --predicate has_child --valid-at 2024"
     )]
     Neighbors {
         /// Name or id of the entity
@@ -148,7 +150,7 @@ enum Action {
     ///
     /// The facts, relations and names of the source move to the target. `butler entity unmerge SOURCE` undoes it.
     #[command(
-        after_help = "Examples:\n  butler entity merge 'C. Martin' 'Chloe Martin' --preview\n  butler entity merge 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa 01993c1e-9b01-7e0d-8c22-0a1b2c3d4e5f"
+        after_help = "Examples:\n  butler entity merge 'C. Martin' 'Chloe Martin' --preview\n  butler entity merge 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa 'Chloe Martin'"
     )]
     Merge {
         /// Name or id of the duplicate, which becomes a tombstone
@@ -214,15 +216,18 @@ impl Args {
                 let entity_id = find(client, &entity).await?;
                 Request::new("entity_get", json!({"entity_id": entity_id}), output, show::print_fields)
             }
-            Action::Update { entity, name, aliases, no_aliases, metadata, output } => {
-                let aliases = if no_aliases { Some(Vec::new()) } else { non_empty(aliases) };
-                if name.is_none() && aliases.is_none() && metadata.is_none() {
+            Action::Update { entity, name, aliases, more_aliases, no_aliases, metadata, output } => {
+                let mut aliases = if no_aliases { Some(Vec::new()) } else { non_empty(aliases) };
+                if name.is_none() && aliases.is_none() && more_aliases.is_empty() && metadata.is_none() {
                     return Err(HostError::usage(
                         "nothing to update",
-                        "give --name, --alias, --no-aliases or --metadata",
+                        "give --name, --alias, --add-alias, --no-aliases or --metadata",
                     ));
                 }
                 let entity_id = find(client, &entity).await?;
+                if !more_aliases.is_empty() {
+                    aliases = Some(with_known_aliases(client, entity_id, more_aliases).await?);
+                }
                 let arguments =
                     json!({"entity_id": entity_id, "canonical_name": name, "aliases": aliases, "metadata": metadata});
                 Request::new("entity_update", arguments, output, show::print_fields)
@@ -255,6 +260,20 @@ impl Args {
             }
         })
     }
+}
+
+/// The aliases that the entity has, and these.
+async fn with_known_aliases(client: &ToolClient, id: Uuid, more: Vec<String>) -> Result<Vec<String>, HostError> {
+    let answer = client.call("entity_get", show::without_nulls(json!({"entity_id": id}))).await;
+    let answer = answer.map_err(HostError::Tool)?;
+    let known = answer.structured.get("aliases").and_then(Value::as_array).into_iter().flatten();
+    let mut aliases: Vec<String> = known.filter_map(Value::as_str).map(str::to_owned).collect();
+    for alias in more {
+        if !aliases.contains(&alias) {
+            aliases.push(alias);
+        }
+    }
+    Ok(aliases)
 }
 
 fn print_created(printer: Printer, answer: &Answer) {

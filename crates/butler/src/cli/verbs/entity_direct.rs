@@ -12,8 +12,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::named_entity;
-use crate::cli::Settings;
 use crate::cli::opened_butler::OpenedButler;
+use crate::cli::{Settings, counted};
 use crate::printer::{Colour, Printer};
 
 /// A command that needs no tool.
@@ -96,7 +96,7 @@ fn print_list(printer: Printer, listed: &Listed<EntityItem>) {
             if entity.aliases.is_empty() { String::new() } else { format!(", also {}", entity.aliases.join(", ")) };
         let name = flatten_line(&format!("{} ({}{also})", entity.canonical_name, entity.entity_type));
         printer.line(name);
-        printer.line(printer.on_out(&format!("  {}  {} facts", entity.id, item.facts), Colour::Dim));
+        printer.line(printer.on_out(&format!("  {}  {}", entity.id, counted(item.facts, "fact")), Colour::Dim));
     }
     let left = listed.total - listed.rows.len() as i64;
     if left > 0 {
@@ -107,17 +107,17 @@ fn print_list(printer: Printer, listed: &Listed<EntityItem>) {
 fn print_preview(printer: Printer, preview: &MergePreview) {
     let (source, target) = (&preview.source, &preview.target);
     printer.line(format_args!(
-        "would merge {} ({}, {} facts) into {} ({}, {} facts)",
+        "would merge {} ({}, {}) into {} ({}, {})",
         flatten_line(&source.canonical_name),
         source.entity_type,
-        source.facts_total,
+        counted(source.facts_total, "fact"),
         flatten_line(&target.canonical_name),
         target.entity_type,
-        target.facts_total,
+        counted(target.facts_total, "fact"),
     ));
     let aliases = if preview.aliases.is_empty() { "none".to_owned() } else { preview.aliases.join(", ") };
     printer.line(format_args!("  aliases afterwards: {}", flatten_line(&aliases)));
-    printer.line(format_args!("  {} facts and relations would move", preview.merged.facts_repointed));
+    printer.line(format_args!("  facts and relations to move: {}", preview.merged.facts_repointed));
     for conflict in &preview.conflicts {
         let (loser, winner) = (flatten_line(&conflict.loser), flatten_line(&conflict.winner));
         printer.line(format_args!("  {loser} would be superseded by {winner}"));

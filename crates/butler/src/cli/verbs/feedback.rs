@@ -32,7 +32,7 @@ pub struct HelpfulArgs {
 /// One bad result weighs as much as four good ones. A rule that keeps failing becomes a warning.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    butler harmful 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --reason 'the linter broke the build'")]
+    butler harmful 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --reason 'broke the build'")]
 pub struct HarmfulArgs {
     /// Id of the rule that was followed, or its end, as a context line shows it
     #[arg(value_name = "RULE", value_parser = memory_id)]

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{named_entity, show};
-use crate::cli::confirmation;
 use crate::cli::tool_client::ToolClient;
+use crate::cli::{confirmation, counted};
 use crate::printer::Printer;
 
 /// What the command line asks for.
@@ -25,6 +25,11 @@ impl ForgetEntity {
         if !self.yes {
             let preview = self.call(client, id, true).await?;
             self.print(printer, &preview);
+            if !confirmation::can_ask() {
+                let done = if self.erase { "erased" } else { "forgotten" };
+                printer.note(format_args!("nothing was {done}: to do it, add --yes"));
+                return Ok(());
+            }
             let (verb, name) = (self.verb(), show::text(&preview, "canonical_name"));
             let effect = format!("this would {verb} the above");
             confirmation::require(false, &effect, &format!("{} {name:?} and the above?", capitalized(verb)))?;
@@ -61,10 +66,10 @@ impl ForgetEntity {
         };
         let count = |key: &str| show::number(answer, key).unwrap_or_default();
         printer.line(format_args!(
-            "{done} {}: {} facts about it, {} relations to it",
+            "{done} {}: {} about it, {} to it",
             flatten_line(show::text(answer, "canonical_name")),
-            count("facts"),
-            count("edges")
+            counted(count("facts"), "fact"),
+            counted(count("edges"), "relation")
         ));
         let mentions = &Value::Object(answer.clone())["mentions"];
         for (list, kind) in [("facts", "fact"), ("rules", "rule"), ("episodes", "episode")] {
@@ -82,7 +87,7 @@ impl ForgetEntity {
             }
         }
         if self.erase {
-            printer.line(format_args!("  the text of {} past events", count("events_redacted")));
+            printer.line(format_args!("  the text of {}", counted(count("events_redacted"), "past event")));
         }
         print_backups(printer, answer);
     }

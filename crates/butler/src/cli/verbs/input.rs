@@ -19,15 +19,18 @@ pub fn text(argument: Option<String>, name: &str) -> Result<String, HostError> {
     if text.trim().is_empty() { Err(missing(name, "is empty")) } else { Ok(text) }
 }
 
-/// Returns the text of an argument, which may be empty. `-` reads stdin, and so does a missing argument unless stdin is
-/// a terminal.
+/// Returns the text of an argument, which may be empty if it is given. `-` reads stdin, and so does a missing argument unless
+/// stdin is a terminal.
 pub fn text_or_empty(argument: Option<String>, name: &str) -> Result<String, HostError> {
     let stdin = io::stdin();
     let text = match argument.as_deref() {
         Some("-") => read(stdin.lock())?,
         Some(text) => text.to_owned(),
         None if stdin.is_terminal() => return Err(missing(name, "is missing")),
-        None => read(stdin.lock())?,
+        None => match read(stdin.lock())? {
+            text if text.trim().is_empty() => return Err(missing(name, "is missing")),
+            text => text,
+        },
     };
     Ok(text.trim_end_matches(['\n', '\r']).to_owned())
 }

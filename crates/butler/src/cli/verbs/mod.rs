@@ -19,17 +19,18 @@ mod show;
 mod stats;
 mod times;
 
-use butler_domain::Mode;
+use butler_domain::{MemoryType, Mode};
 use butler_host::error::HostError;
-use butler_memory::tool::Answer;
+use butler_memory::tool::{Answer, ErrorCode, ToolError};
 use clap::Subcommand;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::Settings;
 use super::tool_client::ToolClient;
 use crate::printer::Printer;
 
 pub use forget_entity::print_backups;
+pub use show::pairs;
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
@@ -75,12 +76,47 @@ struct Request {
     output: Output,
     /// Prints the result for people.
     show: fn(Printer, &Answer),
+    /// The types to look for the memory in, one after the other; empty if the arguments say all that the tool needs.
+    types: &'static [MemoryType],
 }
 
 impl Request {
     /// Drops arguments that are null: they were not given.
     fn new(tool: &'static str, arguments: Value, output: Output, show: fn(Printer, &Answer)) -> Self {
-        Self { tool, arguments: show::without_nulls(arguments), output, show }
+        Self { tool, arguments: show::without_nulls(arguments), output, show, types: &[] }
+    }
+
+    /// Looks for the memory in each of these types unless the command line names its type.
+    fn among(self, types: &'static [MemoryType]) -> Self {
+        if self.arguments.contains_key("memory_type") { self } else { Self { types, ..self } }
+    }
+
+    async fn call(&self, client: &ToolClient) -> Result<Answer, ToolError> {
+        let mut outcome = None;
+        for memory_type in self.types {
+            let mut arguments = self.arguments.clone();
+            arguments.insert("memory_type".to_owned(), json!(memory_type));
+            match client.call(self.tool, arguments).await {
+                Err(error) if error.code == ErrorCode::NotFound => outcome = Some(of_no_type(error, *memory_type)),
+                found => return found,
+            }
+        }
+        match outcome {
+            Some(not_found) => Err(not_found),
+            None => client.call(self.tool, self.arguments.clone()).await,
+        }
+    }
+}
+
+/// Rewords the error about one type of memory for a memory that has none of the types. Other errors stay as they are.
+fn of_no_type(error: ToolError, memory_type: MemoryType) -> ToolError {
+    match error.message.strip_prefix(&format!("there is no {memory_type} ")) {
+        Some(rest) => ToolError {
+            message: format!("there is no memory {rest}"),
+            hint: Some("check the id; `butler search` finds ids".to_owned()),
+            ..error
+        },
+        None => error,
     }
 }
 
@@ -99,7 +135,7 @@ impl Verb {
             Self::Confirm(args) => Ok(args.request()),
             Self::Helpful(args) => args.request(),
             Self::Harmful(args) => args.request(),
-            Self::Forget(args) => Ok(args.request()),
+            Self::Forget(args) => args.request(),
             Self::Stats(args) => Ok(args.request()),
             Self::Entity(args) => args.request(client).await,
         }
@@ -107,6 +143,7 @@ impl Verb {
 }
 
 pub async fn run(mut verb: Verb, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    let stores = matches!(verb, Verb::Remember(_));
     if let Verb::Entity(args) = &mut verb {
         if let Some(direct) = args.direct() {
             return direct.run(settings, printer).await;
@@ -125,11 +162,14 @@ pub async fn run(mut verb: Verb, settings: &Settings, printer: Printer) -> Resul
         Ok(request) => request,
         Err(error) => return client.finish().await.and(Err(error)),
     };
-    let outcome = client.call(request.tool, request.arguments).await;
+    let outcome = request.call(&client).await;
     match &outcome {
         Ok(answer) if request.output.json => printer.json(&answer.structured),
         Ok(answer) => {
             (request.show)(printer, answer);
+            if stores && client.is_one_of_several() {
+                printer.line(format_args!("  in butler {}", client.butler()));
+            }
             if let Some(count) = answer.structured.get("redacted").and_then(Value::as_u64) {
                 printer.note(super::redacted(count));
             }

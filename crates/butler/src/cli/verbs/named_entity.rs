@@ -74,7 +74,18 @@ pub async fn find_merged(memory: &Memory, call: &Call, name: &str) -> Result<Uui
         name: item.entity.canonical_name,
         entity_type: item.entity.entity_type.to_string(),
     });
-    only(name, named.collect())
+    let named: Vec<Named> = named.collect();
+    if named.is_empty()
+        && let Ok(live) = find_in(memory, call, name).await
+    {
+        let message = format!("{name:?} is not merged into another entity: it is entity {live}");
+        let hint = "give the name or id of the entity that was merged away".to_owned();
+        return Err(HostError::Tool(ToolError {
+            hint: Some(hint),
+            ..ToolError::new(ErrorCode::InvalidState, message)
+        }));
+    }
+    only(name, named)
 }
 
 fn only(text: &str, named: Vec<Named>) -> Result<Uuid, HostError> {

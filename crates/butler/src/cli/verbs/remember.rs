@@ -11,9 +11,9 @@ use crate::printer::Printer;
 /// Store an episode, a fact or a rule
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    butler remember episode 'Deployed 2.3 to production; the migration took 40 minutes.'\n  \
+    butler remember episode 'Deployed 2.3; the migration took 40 minutes.'\n  \
     butler remember fact user allergy 'severe, to peanuts' --permanence permanent\n  \
-    butler remember rule 'Ask about allergies before suggesting a recipe.' --tag cooking\n  \
+    butler remember rule 'Ask about allergies before a recipe.' --tag cooking\n  \
     git log -1 --format=%B | butler remember episode -")]
 pub struct Args {
     #[command(subcommand)]
@@ -60,7 +60,7 @@ struct EpisodeArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler remember fact user favorite_color blue\n  \
-    butler remember fact 'Anna Berg' employer 'Anna works at Initech.' --permanence stable\n  \
+    butler remember fact 'Anna Berg' employer Initech --permanence stable\n  \
     butler remember fact Anna has_sister Beth --object Beth\n  \
     butler remember fact Anna lives_in Oslo --valid-from 2018 --valid-to 2023-03\n  \
     echo 'severe, to peanuts' | butler remember fact user allergy -")]

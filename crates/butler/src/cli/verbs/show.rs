@@ -1,6 +1,7 @@
 //! Prints tool results for people.
 
 use butler_domain::text::flatten_line;
+use butler_domain::{Clock, SystemClock};
 use butler_memory::tool::Answer;
 use serde_json::{Map, Value};
 
@@ -60,14 +61,26 @@ fn details(hit: &Map<String, Value>) -> String {
     if hit.get("fading") == Some(&Value::Bool(true)) {
         parts.push("fading".to_owned());
     }
-    for (word, key) in [("from", "valid_from"), ("until", "valid_to")] {
-        match text(hit, key) {
-            "" => {}
-            when => parts.push(format!("{word} {}", when.strip_suffix("T00:00:00Z").unwrap_or(when))),
-        }
-    }
+    parts.extend(period(hit));
     parts.extend(date(hit, "occurred_at").or_else(|| date(hit, "created_at")));
     parts.join("  ")
+}
+
+/// When a fact is true, as far as that was stated: `since 2024-03`, `from 2037 until 2040`.
+pub fn period(fields: &Map<String, Value>) -> Option<String> {
+    let day = |key: &str| match text(fields, key) {
+        "" => None,
+        when => Some(when.strip_suffix("T00:00:00Z").unwrap_or(when)),
+    };
+    let start = day("valid_from").map(|when| format!("{} {when}", if is_past(when) { "since" } else { "from" }));
+    let end = day("valid_to").map(|when| format!("until {when}"));
+    let parts: Vec<String> = start.into_iter().chain(end).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// Dates of any precision sort by their text.
+fn is_past(when: &str) -> bool {
+    when <= SystemClock.now().to_rfc3339().as_str()
 }
 
 fn shortened(text: &str) -> String {
@@ -84,27 +97,66 @@ fn rounded(number: f64) -> String {
 
 /// Prints all non-empty fields, one per line, and the content last.
 pub fn print_fields(printer: Printer, answer: &Answer) {
-    let is_set = |value: &Value| match value {
+    let shown: Vec<(&String, &Value)> =
+        answer.structured.iter().filter(|(key, value)| *key != "content" && is_set(value)).collect();
+    let content = answer.structured.get("content").and_then(Value::as_str);
+    let names = shown.iter().map(|(key, _)| key.as_str()).chain(content.map(|_| "content"));
+    let width = names.map(str::len).max().unwrap_or_default();
+    let label = |key: &str| printer.on_out(&format!("{key:width$}"), Colour::Dim);
+    for (key, value) in shown {
+        match value {
+            Value::Array(items) if items.iter().all(Value::is_object) => {
+                for item in items.iter().filter_map(Value::as_object) {
+                    printer.line(format_args!("{}  {}", label(key), row(item)));
+                }
+            }
+            value => printer.line(format_args!("{}  {}", label(key), plain(value))),
+        }
+    }
+    match content {
+        Some(content) if content.contains('\n') => printer.line(format_args!("{}\n{content}", label("content"))),
+        Some(content) => printer.line(format_args!("{}  {content}", label("content"))),
+        None => {}
+    }
+}
+
+fn is_set(value: &Value) -> bool {
+    match value {
         Value::Null => false,
         Value::Array(items) => !items.is_empty(),
         Value::Object(fields) => !fields.is_empty(),
         _ => true,
-    };
-    let shown: Vec<(&String, &Value)> =
-        answer.structured.iter().filter(|(key, value)| *key != "content" && is_set(value)).collect();
-    let width = shown.iter().map(|(key, _)| key.len()).max().unwrap_or_default();
-    for (key, value) in shown {
-        let value = match value {
-            Value::String(text) => flatten_line(text),
-            Value::Array(items) if items.iter().all(Value::is_string) => {
-                items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
-            }
-            Value::Number(number) if number.is_f64() => rounded(number.as_f64().unwrap_or_default()),
-            other => other.to_string(),
-        };
-        printer.line(format_args!("{}  {value}", printer.on_out(&format!("{key:width$}"), Colour::Dim)));
     }
-    if let Some(Value::String(content)) = answer.structured.get("content") {
-        printer.line(format_args!("\n{content}"));
+}
+
+/// A value on one line, without the syntax of JSON where that is possible.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => flatten_line(text),
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+        }
+        Value::Number(number) if number.is_f64() => rounded(number.as_f64().unwrap_or_default()),
+        other => other.to_string(),
     }
+}
+
+/// An item of a list on one line: a period of a timeline, or all fields that are not empty.
+fn row(item: &Map<String, Value>) -> String {
+    match (text(item, "when"), text(item, "content")) {
+        ("", _) | (_, "") => pairs(item),
+        (when, content) => {
+            let mut parts = vec![format!("{when}: {}", shortened(&flatten_line(content)))];
+            parts.extend(period(item));
+            parts.push(text(item, "id").to_owned());
+            parts.join("  ")
+        }
+    }
+}
+
+/// The fields that are neither empty nor zero: `tenant id default, episodes 3`.
+pub fn pairs(item: &Map<String, Value>) -> String {
+    let told = |value: &Value| is_set(value) && value.as_f64() != Some(0.0);
+    let pairs = item.iter().filter(|(_, value)| told(value));
+    pairs.map(|(key, value)| format!("{} {}", key.replace('_', " "), plain(value))).collect::<Vec<_>>().join(", ")
 }

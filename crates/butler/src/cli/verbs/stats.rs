@@ -21,11 +21,17 @@ impl Args {
     }
 }
 
+const KINDS: [&str; 3] = ["episodes", "facts", "rules"];
+
 fn print_counts(printer: Printer, answer: &Answer) {
-    for kind in ["episodes", "facts", "rules"] {
+    let total =
+        |kind: &str| answer.structured.get(kind).and_then(|counts| counts["total"].as_i64()).unwrap_or_default();
+    if KINDS.into_iter().all(|kind| total(kind) == 0) {
+        printer.note("there are no memories here; if you expected some, check --tenant, --butler and --scope");
+    }
+    for kind in KINDS {
         let Some(Value::Object(counts)) = answer.structured.get(kind) else { continue };
-        let total = counts.get("total").and_then(Value::as_i64).unwrap_or_default();
-        printer.line(printer.on_out(&format!("{kind:<9} {total:>8}"), Colour::Bold));
+        printer.line(printer.on_out(&format!("{kind:<9} {:>8}", total(kind)), Colour::Bold));
         for (state, count) in counts.iter().filter(|(state, _)| *state != "total") {
             match count.as_i64() {
                 Some(0) => {}

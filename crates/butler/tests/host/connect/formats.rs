@@ -66,6 +66,17 @@ fn every_client_is_connected_in_its_format_and_undone_byte_by_byte() {
 }
 
 #[test]
+fn undo_removes_the_files_that_connect_created() {
+    for client in ["claude-code", "cursor", "vscode"] {
+        let home = Home::new();
+        success(&home.connect(&[client]));
+        assert!(!home.files_with("butler-memory").is_empty(), "{client}");
+        success(&home.connect(&[client, "--undo"]));
+        assert_eq!(home.files_with(""), Vec::<std::path::PathBuf>::new(), "{client}");
+    }
+}
+
+#[test]
 fn a_variable_is_named_in_the_way_of_each_client() {
     for (client, file, expected) in [
         ("codex", ".codex/config.toml", Some("bearer_token_env_var = \"MY_TOKEN\"")),

