@@ -57,8 +57,10 @@ fn details(hit: &Map<String, Value>) -> String {
         ["scope", "butler", "maturity"].map(|key| text(hit, key).to_owned()).into_iter().filter(|it| !it.is_empty()),
     );
     parts.extend(number(hit, "confidence").map(|confidence| format!("confidence {confidence:.2}")));
-    if hit.get("fading") == Some(&Value::Bool(true)) {
-        parts.push("fading".to_owned());
+    for state in ["fading", "held"] {
+        if hit.get(state) == Some(&Value::Bool(true)) {
+            parts.push(state.to_owned());
+        }
     }
     for (word, key) in [("from", "valid_from"), ("until", "valid_to")] {
         match text(hit, key) {
