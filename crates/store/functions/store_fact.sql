@@ -69,6 +69,10 @@ BEGIN
     END IF;
 
     PERFORM lock_fact_key(p_tenant, fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate));
+    IF fact.entity_id IS NOT NULL AND fact.replaces IS NULL AND NOT needs_approval THEN
+        PERFORM link_stated_fact(p_tenant, p_actor, p_request_id, p_at, about.id, fact.scope, fact.subject,
+                                 predicate_key(fact.predicate), fact.content);
+    END IF;
     -- Statements of a key are ordered by when they were said. What is said now comes last, also within one batch and if
     -- another server's clock is a little ahead.
     SELECT coalesce(max(coalesce(f.observed_at, f.created_at)) + interval '1 microsecond', p_at) INTO stored_at

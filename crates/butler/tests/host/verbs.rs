@@ -145,6 +145,17 @@ fn entities_are_created_resolved_updated_and_merged_from_the_shell() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(stderr(&refused).contains(&chloe), "{}", stderr(&refused));
     assert_eq!(shell.run(&["entity", "update", &chloe]).status.code(), Some(2), "there is nothing to update");
+
+    let kims = [create("Kim A"), create("Kim B")];
+    for kim in &kims {
+        shell.json(&["entity", "update", kim, "--alias", "Kim"]);
+    }
+    let told = shell.text(&["remember", "fact", "Kim", "job", "teacher"]);
+    assert!(told.contains("store the same fact again with --entity-id"), "{told}");
+    assert!(kims.iter().zip(["Kim A", "Kim B"]).all(|(id, name)| told.contains(&format!("{id}  {name} (person)"))));
+    assert!(
+        shell.text(&["remember", "fact", "Kim", "job", "teacher", "--entity-id", &kims[0]]).starts_with("confirmed")
+    );
 }
 
 #[test]
