@@ -22,6 +22,7 @@ DECLARE
     ended uuid[] := '{}';
     links jsonb;
     needs_approval boolean;
+    said_key text;
     version uuid;
 BEGIN
     SELECT * INTO fact FROM jsonb_to_record(p_fact) AS given (
@@ -147,14 +148,19 @@ BEGIN
                 RETURN;
             END IF;
         END IF;
+        said_key := md5(concat_ws(E'\x1f', 'fact', fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
+                                  content_key(fact.content), coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, '')));
         IF needs_approval THEN
             SELECT p.outcome, jsonb_build_object('id', p.proposal_id, 'superseded_id', NULL, 'entity_id', about.id,
                                                  'linked_by', about.linked_by, 'proposed', true)
                 INTO outcome, answer
-                FROM propose(p_tenant, p_actor, p_request_id, p_at, 'fact', fact.id, p_fact,
-                             md5(concat_ws(E'\x1f', 'fact', fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
-                                           content_key(fact.content), coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, ''))), fact.source) p;
+                FROM propose(p_tenant, p_actor, p_request_id, p_at, 'fact', fact.id, p_fact, said_key, fact.source) p;
             PERFORM keep_response(p_tenant, p_at, p_request, answer) WHERE outcome = 'proposed';
+            RETURN NEXT;
+            RETURN;
+        END IF;
+        IF was_rejected(p_tenant, said_key, fact.source) THEN
+            outcome := 'rejected';
             RETURN NEXT;
             RETURN;
         END IF;
