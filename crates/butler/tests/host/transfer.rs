@@ -221,9 +221,17 @@ async fn memories_of_other_programs_become_facts_once() {
                  {\"type\":\"entity\",\"name\":\"Acme\",\"entityType\":\"company\",\"observations\":[]}\n\
                  {\"type\":\"relation\",\"from\":\"Ada\",\"to\":\"Acme\",\"relationType\":\"works at\"}";
     let claude = "# Style\n- Use tabs\n- Write tests first\n\n## Commands\nRun `make` to build.\n";
-    assert_eq!(detect_format(&mem0), FileFormat::Foreign(ForeignFormat::Mem0));
-    assert_eq!(detect_format(graph), FileFormat::Foreign(ForeignFormat::McpMemory));
-    assert_eq!(detect_format(claude), FileFormat::Foreign(ForeignFormat::ClaudeCode));
+    for (text, name, format) in [
+        (&mem0[..], None, Some(ForeignFormat::Mem0)),
+        (graph, Some("memory.jsonl"), Some(ForeignFormat::McpMemory)),
+        (claude, None, Some(ForeignFormat::ClaudeCode)),
+        ("Prefers tabs.", Some("CLAUDE.MD"), Some(ForeignFormat::ClaudeCode)),
+        ("Prefers tabs.", None, None),
+        (claude, Some("notes.txt"), None),
+        ("garbage", Some("g.bin"), None),
+    ] {
+        assert_eq!(detect_format(text, name), format.map(FileFormat::Foreign), "{name:?}: {text}");
+    }
     let there = MemoryFixture::new().await;
     let options =
         ImportOptions { tenant: TenantId::default(), dry_run: false, partial: false, origin: Origin::default() };
@@ -383,6 +391,10 @@ fn export_and_import_work_while_a_server_runs() {
     std::fs::write(&notes, "- Use tabs\n- Write tests\n").unwrap();
     let result = run(&["import", notes.to_str().unwrap(), "--dry-run"]);
     assert!(result.starts_with("would import 2 of 2 memories from 2 lines (claude-code)"), "{result}");
+    let garbage = dir.path().join("g.bin");
+    std::fs::write(&garbage, "garbage").unwrap();
+    let refused = butler().arg("import").arg(&garbage).arg("--data-dir").arg(&serving.data_dir).output().unwrap();
+    assert!(!refused.status.success() && stderr(&refused).contains("--format"), "{}", stderr(&refused));
     let report: Value = serde_json::from_str(&run(&["import", file, "--json"])).unwrap();
     assert_eq!(report["kinds"]["fact"], json!({"read": 1, "created": 0, "existing": 1, "left_out": 0}));
 }
