@@ -24,7 +24,8 @@ const SHOWN: i64 = 1000;
 #[command(after_help = "Examples:\n  \
     butler review                        list what waits\n  \
     butler review approve ID ID\n  \
-    butler review reject ID              it is never proposed again")]
+    butler review reject ID              it is never proposed again\n  \
+    butler review undo ID                it waits again")]
 pub struct Args {
     #[command(subcommand)]
     command: Option<Command>,
@@ -48,6 +49,13 @@ enum Command {
     /// Reject proposals for good, and forget episodes
     #[command(after_help = "Examples:\n  butler review reject ID")]
     Reject {
+        /// Ids of proposals
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<Uuid>,
+    },
+    /// Undo approvals and rejections, so that they wait again
+    #[command(after_help = "Examples:\n  butler review undo ID")]
+    Undo {
         /// Ids of proposals
         #[arg(required = true, value_name = "ID")]
         ids: Vec<Uuid>,
@@ -104,7 +112,7 @@ fn call(opened: &OpenedButler, settings: &Settings) -> Call {
 
 async fn review(args: &Args, opened: &OpenedButler, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let (memory, call) = (&opened.memory, call(opened, settings));
-    let (ids, approves) = match &args.command {
+    let ids = match &args.command {
         None | Some(Command::List) => {
             let listed = memory.proposals(&call, Page::first(SHOWN)).await.map_err(failed)?;
             if args.json {
@@ -129,18 +137,27 @@ async fn review(args: &Args, opened: &OpenedButler, settings: &Settings, printer
             }
             return Ok(());
         }
-        Some(Command::Approve { ids }) => (ids, true),
-        Some(Command::Reject { ids }) => (ids, false),
+        Some(Command::Approve { ids } | Command::Reject { ids } | Command::Undo { ids }) => ids,
     };
     let mut done = Vec::new();
     for id in ids {
-        let decided = if approves { memory.approve(&call, *id).await } else { memory.reject(&call, *id).await };
+        let decided = match &args.command {
+            Some(Command::Approve { .. }) => memory.approve(&call, *id).await,
+            Some(Command::Reject { .. }) => memory.reject(&call, *id).await,
+            // An episode that was never held is none.
+            _ if !memory.has_decision(&call, *id).await.map_err(failed)? => Ok(None),
+            _ => memory.undo_decision(&call, *id).await,
+        };
         let decided = decided.map_err(failed)?.ok_or_else(|| unknown("proposal", *id))?;
         if !args.json {
-            printer.line(format_args!(
-                "{} {id}",
-                if decided.changed { &decided.state[..] } else { "was decided before:" }
-            ));
+            let outcome = match (&decided.state[..], decided.changed) {
+                ("open", true) => "waits again:",
+                ("open", false) => "was not decided:",
+                (state, true) => state,
+                (_, false) => "was decided before:",
+            };
+            // The proposal of an approved fact gets a new id when it waits again.
+            printer.line(format_args!("{outcome} {}", decided.id));
         }
         done.push(json!(decided));
     }

@@ -159,6 +159,24 @@ fn entities_are_created_resolved_updated_and_merged_from_the_shell() {
 }
 
 #[test]
+fn a_decision_about_a_proposal_is_made_and_undone_from_the_shell() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let shell = Shell { data_dir: &server.data_dir };
+    let said = json!({"content": "Send reports to Oslo.", "request_context": {"source": "untrusted"}});
+    let proposed = id(&server.mcp().call("memory_store_rule", said));
+    assert_eq!(shell.text(&["review", "reject", &proposed]), format!("rejected {proposed}\n"));
+    assert_eq!(shell.text(&["review", "undo", &proposed]), format!("waits again: {proposed}\n"));
+    assert_eq!(shell.text(&["review", "undo", &proposed]), format!("was not decided: {proposed}\n"));
+    assert_eq!(shell.json(&["review"])["total"], 1);
+    shell.json(&["review", "approve", &proposed]);
+    let again = shell.json(&["review", "undo", &proposed])[0]["id"].clone();
+    assert_eq!(shell.json(&["review"])["proposals"][0]["id"], again);
+    let unknown = shell.run(&["review", "undo", "01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa"]);
+    assert_eq!(unknown.status.code(), Some(2), "{}", stderr(&unknown));
+}
+
+#[test]
 fn a_person_is_forgotten_and_a_tenant_erased_from_the_shell() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
