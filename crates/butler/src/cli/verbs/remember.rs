@@ -192,12 +192,19 @@ fn print_stored_episode(printer: Printer, answer: &Answer) {
     if let Some(expires) = show::date(&answer.structured, "expires_at") {
         printer.line(format_args!("  expires {expires}"));
     }
+    if answer.structured.get("held") == Some(&Value::Bool(true)) {
+        printer.line("  held, because it looks like an instruction; release it with `butler review approve`");
+    }
 }
 
 fn print_stored_fact(printer: Printer, answer: &Answer) {
     let confirmed = answer.structured.get("confirmed") == Some(&Value::Bool(true));
     let verb = if confirmed { "confirmed" } else { "stored" };
     printer.line(format_args!("{verb} fact {}", show::text(&answer.structured, "id")));
+    if let Some(found) = answer.structured.get("linked_by").and_then(Value::as_str) {
+        let who = if found == "owner" { "the owner" } else { "the entity of this name" };
+        printer.line(format_args!("  about {who}, {}", show::text(&answer.structured, "entity_id")));
+    }
     for (key, name, option) in
         [("candidates", "subject", "--entity-id"), ("object_candidates", "object", "--object-entity-id")]
     {
