@@ -4,7 +4,7 @@ use butler_domain::Source;
 use butler_domain::text::flatten_line;
 use butler_host::access::CLI_ACTOR;
 use butler_host::error::HostError;
-use butler_memory::browse::Page;
+use butler_memory::browse::{Page, Tombstone};
 use butler_memory::{Call, MemoryError};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -173,21 +173,24 @@ async fn tombstones(
 ) -> Result<(), HostError> {
     let (memory, call) = (&opened.memory, call(opened, settings));
     let Some(TombstoneCommand::Allow { ids }) = &args.command else {
-        let listed = memory.tombstones(&call, args.suppressed, Page::first(SHOWN)).await.map_err(failed)?;
+        let mut listed = memory.tombstones(&call, false, Page::first(SHOWN)).await.map_err(failed)?;
+        if args.suppressed {
+            // They come first, also those that are allowed again, which the inbox leaves out.
+            listed.rows.retain(|stone| stone.suppressed > 0);
+            listed.total = listed.rows.len() as i64;
+        }
         if args.json {
             printer.json(&json!({"tombstones": listed.rows, "total": listed.total}));
             return Ok(());
         }
         for stone in &listed.rows {
             let text = stone.text.as_deref().map_or_else(|| "(erased)".to_owned(), flatten_line);
-            let state = match (stone.allowed_at, stone.suppressed) {
-                (Some(_), _) => "allowed again".to_owned(),
-                (None, 0) => String::new(),
-                (None, 1) => "came again once".to_owned(),
-                (None, times) => format!("came again {times} times"),
-            };
             let kind = printer.on_out(&format!("{:5}", stone.memory_type), Colour::Dim);
-            printer.line(format_args!("{}  {kind}  {text}  {}", stone.id, printer.on_out(&state, Colour::Dim)));
+            printer.line(format_args!(
+                "{}  {kind}  {text}  {}",
+                stone.id,
+                printer.on_out(&history(stone), Colour::Dim)
+            ));
         }
         if listed.rows.is_empty() {
             printer.note("nothing was forgotten");
@@ -206,6 +209,21 @@ async fn tombstones(
     }
     print_all(args.json, &done, printer);
     Ok(())
+}
+
+/// What was erased together has the same time.
+fn history(stone: &Tombstone) -> String {
+    let verb = if stone.text.is_some() { "forgotten" } else { "erased" };
+    let mut history = format!("{verb} {}", stone.forgotten_at.format("%Y-%m-%d %H:%M:%S"));
+    match stone.suppressed {
+        0 => {}
+        1 => history.push_str(", came again once"),
+        times => history.push_str(&format!(", came again {times} times")),
+    }
+    if stone.allowed_at.is_some() {
+        history.push_str(", allowed again");
+    }
+    history
 }
 
 fn print_all(as_json: bool, done: &[Value], printer: Printer) {

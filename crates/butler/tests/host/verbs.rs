@@ -185,6 +185,29 @@ fn a_decision_about_a_proposal_is_made_and_undone_from_the_shell() {
 }
 
 #[test]
+fn tombstones_say_when_and_how_often_and_stay_listed_after_they_were_lifted() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let shell = Shell { data_dir: &server.data_dir };
+    let volvo = json!({"subject": "user", "predicate": "car", "content": "Volvo"});
+    let car = id(&server.mcp().call("memory_store_fact", volvo.clone()));
+    shell.json(&["entity", "create", "Chloe Martin", "--type", "person", "--alias", "Chloe"]);
+    shell.json(&["remember", "fact", "Chloe", "city", "Lyon"]);
+    shell.json(&["forget", "fact", &car]);
+    shell.json(&["forget", "--entity", "Chloe", "--erase", "--yes"]);
+    assert!(server.mcp().try_call("memory_store_fact", volvo).is_err());
+    let listed = shell.text(&["tombstones"]);
+    let erased: Vec<&str> =
+        listed.lines().filter_map(|line| line.split_once("(erased)  erased 20")).map(|(_, at)| at).collect();
+    assert!(erased.len() > 1 && erased.iter().all(|at| *at == erased[0]), "{listed}");
+    assert!(listed.contains("user car: Volvo  forgotten 20") && listed.contains(", came again once"), "{listed}");
+    shell.json(&["tombstones", "allow", &car]);
+    let suppressed = shell.text(&["tombstones", "--suppressed"]);
+    assert!(suppressed.lines().count() == 1 && suppressed.contains("came again once, allowed again"), "{suppressed}");
+    assert_eq!(shell.json(&["tombstones", "--suppressed"])["total"], 1);
+}
+
+#[test]
 fn a_person_is_forgotten_and_a_tenant_erased_from_the_shell() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
