@@ -159,7 +159,7 @@ BEGIN
             RETURN NEXT;
             RETURN;
         END IF;
-        IF was_rejected(p_tenant, said_key, fact.source) THEN
+        IF known.is_same IS NOT TRUE AND was_rejected(p_tenant, said_key, fact.source) THEN
             outcome := 'rejected';
             RETURN NEXT;
             RETURN;
