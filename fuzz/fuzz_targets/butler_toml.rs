@@ -18,9 +18,9 @@ fuzz_target!(|source: &str| {
         Err(error) => {
             assert!(!error.message.is_empty());
             assert!(!error.message.contains('\n'), "the message is one line: {error}");
-            if let Some(place) = &error.place {
-                assert!(place.line >= 1 && place.line <= source.lines().count().max(1), "{place:?}");
-                assert!(place.column >= 1 && place.width >= 1, "{place:?}");
+            if let Some(at) = &error.location {
+                assert!(at.line >= 1 && at.line <= source.lines().count().max(1), "{at:?}");
+                assert!(at.column >= 1 && at.width >= 1, "{at:?}");
             }
             assert!(!error.to_string().is_empty());
         }

@@ -10,7 +10,7 @@ fuzz_target!(|answer: &str| {
     assert!(result.parse_errors.len() <= 101);
     assert!(result.answered || result.action_count() == 0, "actions without an answer");
     for fact in &result.new_facts {
-        assert!((1.0..=10.0).contains(&fact.importance));
+        assert!(fact.importance.is_none_or(|importance| (1.0..=10.0).contains(&importance)));
         assert!(!fact.subject.trim().is_empty() && !fact.predicate.trim().is_empty() && !fact.content.trim().is_empty());
     }
     for fact in &result.updated_facts {

@@ -14,19 +14,20 @@ pub fn rank_of_rrf(rrf_score: f64) -> f64 {
     2.0 / rrf_score - RRF_K
 }
 
-/// The part of the relevance that separates clear matches from filler. The rest separates neighbours.
+/// The part of the relevance that separates what matches nearly as well as the best from the rest.
 const STEP: f64 = 0.7;
 
-/// The relevance of a rank, in [0, 1]: near 1 for the first ranks, near 0 for the last. It falls steeply around three
-/// quarters of `limit` (at most around rank 10). With the default weights the step outweighs recency, so what was used
-/// today is reordered among the clear matches and among the filler, but filler never rises above a clear match.
-pub fn relevance_of_rank(rank: f64, limit: usize) -> f64 {
-    if limit == 0 || !rank.is_finite() {
+/// The relevance of a rank, in [0, 1], where `best` is the best rank among the results. It falls steeply a few ranks below
+/// the best: a memory that both searches find counts as a clear match, one that only one of them finds does not, unless
+/// nothing better was found. With the default weights the step outweighs recency, so what was used today rises among its
+/// equals and never above a clear match, however few memories there are.
+pub fn relevance_of_rank(rank: f64, best: f64, limit: usize) -> f64 {
+    if limit == 0 || !(rank.is_finite() && best.is_finite()) {
         return 0.0;
     }
     let limit = limit as f64;
-    let middle = (0.75 * limit).clamp(1.5, 10.0);
-    let steepness = ((rank - middle) / (middle / 20.0)).clamp(-50.0, 50.0);
+    let equals = (0.25 * limit).clamp(0.5, 3.0);
+    let steepness = ((rank - best - equals) / (equals / 8.0)).clamp(-50.0, 50.0);
     let slope = (1.0 - (rank - 1.0) / limit).clamp(0.0, 1.0);
     STEP / (1.0 + steepness.exp()) + (1.0 - STEP) * slope
 }
@@ -52,22 +53,27 @@ mod tests {
 
     #[test]
     fn relevance_spans_the_range_with_a_step_below_the_clear_matches() {
-        assert!(relevance_of_rank(1.0, 10) > 0.99);
-        assert!(relevance_of_rank(11.0, 10) < 0.01);
-        let fall = relevance_of_rank(6.0, 10) - relevance_of_rank(9.0, 10);
-        assert!(0.4 * fall > 0.2, "recency must not lift filler over a clear match: {fall}");
-        assert!(relevance_of_rank(1.0, 1) > 0.99, "the first of one");
-        assert_eq!((relevance_of_rank(1.0, 0), relevance_of_rank(f64::NAN, 10)), (0.0, 0.0));
+        let both = rank_of_rrf(rrf_score(1, 1));
+        let one = rank_of_rrf(rrf_score(1, 11));
+        assert!(relevance_of_rank(both, both, 10) > 0.99);
+        assert!(relevance_of_rank(11.0, both, 10) < 0.01);
+        let fall = relevance_of_rank(both, both, 10) - relevance_of_rank(one, both, 10);
+        assert!(0.4 * fall > 0.2, "recency must not lift what one search found over what both found first: {fall}");
+        let second = rank_of_rrf(rrf_score(2, 11));
+        let equals = relevance_of_rank(one, one, 10) - relevance_of_rank(second, one, 10);
+        assert!(0.4 * equals < 0.1, "the best that one search found are equals: {equals}");
+        assert!(relevance_of_rank(1.0, 1.0, 1) > 0.99, "the first of one");
+        assert_eq!((relevance_of_rank(1.0, 1.0, 0), relevance_of_rank(f64::NAN, 1.0, 10)), (0.0, 0.0));
     }
 
     proptest! {
         #[test]
         fn relevance_is_within_the_range_and_never_rises_with_the_rank(
-            rank in 1.0..150.0f64, more in 0.0..10.0f64, limit in 1..100usize,
+            best in 1.0..30.0f64, below in 0.0..150.0f64, more in 0.0..10.0f64, limit in 1..100usize,
         ) {
-            let relevance = relevance_of_rank(rank, limit);
+            let relevance = relevance_of_rank(best + below, best, limit);
             prop_assert!((0.0..=1.0).contains(&relevance));
-            prop_assert!(relevance_of_rank(rank + more, limit) <= relevance);
+            prop_assert!(relevance_of_rank(best + below + more, best, limit) <= relevance);
         }
 
         #[test]

@@ -30,7 +30,7 @@ pub struct InvalidValue {
 pub struct MemoryConfig {
     /// `false` disables the module for this butler.
     pub enabled: bool,
-    /// Days for which it is kept which memories were served to which session and call. 0 records nothing.
+    /// Days for which the record of the memories served to each session and call is kept. 0 records nothing.
     pub injections_retention_days: u32,
     pub embedding: EmbeddingConfig,
     pub episodes: EpisodesConfig,
@@ -95,7 +95,7 @@ pub struct EpisodesConfig {
     pub default_ttl_days: f64,
     /// Episodes a tenant may keep. Beyond this, the cleanup deletes the oldest consolidated ones.
     pub max_entries: u64,
-    /// Episodes that were not consolidated which a tenant may keep. Beyond this, the oldest expire.
+    /// Unconsolidated episodes that a tenant may keep. Beyond this, the oldest expire.
     pub max_unlearned: u64,
 }
 

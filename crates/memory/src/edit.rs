@@ -29,7 +29,7 @@ pub struct FactChanges {
 }
 
 impl FactChanges {
-    /// Whether the fact says something else afterwards, and not only how important or lasting it is.
+    /// Whether the change alters what the fact says, not only its importance or permanence.
     fn restate(&self, old: &Fact) -> bool {
         let differs = |new: &Option<String>, old: &str| new.as_deref().is_some_and(|new| new != old);
         differs(&self.content, &old.content)

@@ -13,6 +13,9 @@ pub enum MemoryError {
     NoReference { memory_type: MemoryType, end: String },
     #[error("there is no entity with id {id}")]
     NoEntity { id: EntityId },
+    /// There is no conflict or proposal with that id.
+    #[error("there is no {what} with id {id}")]
+    NotListed { what: &'static str, id: Uuid },
     /// What the call would create exists already.
     #[error("{message}")]
     Conflict { message: String, hint: String },

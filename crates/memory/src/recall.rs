@@ -139,13 +139,19 @@ pub(crate) fn compose(
 ) -> Vec<Hit> {
     let mut hits = score(rated, mode, limit, now);
     hits.sort_by(Hit::order(mode));
+    // The fused rank says more than the position: whether both searches found the memory.
     let (mut facts, mut rules) = (0.0, 0.0);
-    for hit in &mut hits {
-        let place = if hit.memory_type == MemoryType::Fact { &mut facts } else { &mut rules };
-        *place += 1.0;
-        // The fused rank says more than the position: whether both searches found the memory.
-        let rank = hit.rrf_score.map_or(*place, rank_of_rrf);
-        hit.compose(relevance_of_rank(rank, limit), weights, now);
+    let ranks: Vec<f64> = hits
+        .iter()
+        .map(|hit| {
+            let place = if hit.memory_type == MemoryType::Fact { &mut facts } else { &mut rules };
+            *place += 1.0;
+            hit.rrf_score.map_or(*place, rank_of_rrf)
+        })
+        .collect();
+    let best = ranks.iter().copied().fold(f64::INFINITY, f64::min);
+    for (hit, rank) in hits.iter_mut().zip(ranks) {
+        hit.compose(relevance_of_rank(rank, best, limit), weights, now);
     }
     words.boost(&mut hits);
     hits.sort_by(Hit::order_by_score);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::isolation::{TenantOutcomes, caught};
-use crate::{Call, Memory, MemoryError};
+use crate::{Memory, MemoryError};
 
 /// Large enough for the engine to fill its batches, and small enough that a killed job loses at most a second of work.
 const BATCH: i64 = 64;
@@ -130,11 +130,5 @@ impl Memory {
             state.done += vectors.len() as u64;
             progress(*state);
         }
-    }
-
-    /// Counts the tenant's memories by the model version that embedded them.
-    pub async fn embedding_versions(&self, call: &Call) -> Result<Vec<VersionCount>, MemoryError> {
-        let mut conn = self.db().reader(&call.tenant).await?;
-        Ok(versions(&mut conn, &call.tenant).await?)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use butler_domain::fact::UNLINKED_OBJECT;
 use butler_domain::text::fact_text;
 use butler_domain::times::StatedDates;
 use butler_domain::validate::Invalid;
@@ -59,7 +60,7 @@ pub struct FactInput {
     pub subject: String,
     pub predicate: String,
     pub content: String,
-    /// `None`, like the next one and the tags: that of the fact it supersedes, else the default.
+    /// `None` keeps the importance of the superseded fact, else the default; the same holds for `permanence` and `tags`.
     pub importance: Option<f64>,
     pub permanence: Option<Permanence>,
     pub scope: Scope,
@@ -148,6 +149,7 @@ impl Memory {
     /// Embeds and stores a fact and supersedes the active one with the same key. With an idempotency key that was used
     /// before, it returns the first answer.
     pub async fn store_fact(&self, call: &Call, input: FactInput) -> Result<StoredFact, MemoryError> {
+        reject_reserved_metadata(&input.metadata)?;
         let keyed = match self.replay(call, "memory_store_fact", &input).await? {
             Replay::Answer(answer) => return Ok(answer),
             Replay::First(keyed) => keyed,
@@ -157,9 +159,9 @@ impl Memory {
         self.written_or_replayed(call, keyed.as_ref(), written).await
     }
 
-    /// Validates and embeds a fact for `butler_store::facts::store`, which may run in the caller's own transaction.
+    /// Embeds a fact for `butler_store::facts::store`, which may run in the caller's own transaction. The metadata of a new
+    /// version are those of the version before, with what is reserved in them.
     pub async fn new_fact(&self, call: &Call, input: FactInput) -> Result<NewFact, MemoryError> {
-        reject_reserved_metadata(&input.metadata)?;
         // JSON would turn NaN into null, which means "as before".
         if input.importance.is_some_and(f64::is_nan) {
             return Err(Invalid::new("importance", "is not a number").into());
@@ -306,7 +308,7 @@ pub(crate) fn is_race(error: &StoreError) -> bool {
     error.constraint() == Some(&Constraint::OneActiveFact) || error.was_aborted()
 }
 
-/// Rejects metadata that record the state of a memory. Only confirming, marking, forgetting and the sweep set them.
+/// Rejects metadata that record the state of a memory. Only storing, confirming, marking, forgetting and the sweep set them.
 fn reject_reserved_metadata(metadata: &Map<String, Value>) -> Result<(), Invalid> {
     let is = |key: &str, value: Value| metadata.get(key) == Some(&value);
     let key = if is("status", "fading".into()) {
@@ -315,6 +317,8 @@ fn reject_reserved_metadata(metadata: &Map<String, Value>) -> Result<(), Invalid
         "forgotten"
     } else if is("needs_inversion", true.into()) {
         "needs_inversion"
+    } else if metadata.contains_key(UNLINKED_OBJECT) {
+        UNLINKED_OBJECT
     } else {
         return Ok(());
     };

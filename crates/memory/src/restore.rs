@@ -52,9 +52,8 @@ impl Memory {
         Ok(Some(Restored { id: id.0, retracted_id: None, changed }))
     }
 
-    /// Undoes the confirmation of a fact or rule, or the mark of a rule, that was made at a time; without one, the last one
-    /// if the caller made it. It is an error if anything else happened to the memory since. Returns `None` if the memory
-    /// does not exist.
+    /// Undoes the caller's last confirmation of a fact or rule, or mark of a rule, if it was made at `made_at`. It is an error
+    /// if anything else happened to the memory since. Returns `None` if the memory does not exist.
     pub async fn undo_feedback(
         &self,
         call: &Call,

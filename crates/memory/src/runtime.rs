@@ -92,8 +92,8 @@ pub enum RuntimeError {
 }
 
 impl RuntimeError {
-    /// The message without what the program or the endpoint wrote, which may repeat the prompt and so memories. For
-    /// logs.
+    /// The message for logs: without the output of the program or endpoint, which may repeat the prompt and with it
+    /// memories.
     pub fn without_quotes(&self) -> String {
         let quoted = match self {
             Self::Failed { stderr, .. } | Self::TimedOut { stderr, .. } => stderr,

@@ -15,7 +15,7 @@ use crate::{Memory, MemoryError};
 /// How long idempotency keys are kept. Retries come within seconds or, at the latest, after a weekend.
 const IDEMPOTENCY_DAYS: i64 = 30;
 
-/// Keys whose current value has ended that are updated in one transaction, which locks all of them.
+/// How many keys whose current value has ended are updated in one transaction, which locks all of them.
 const SETTLED_AT_ONCE: i64 = 100;
 
 /// The number of changes that a sweep made.

@@ -17,7 +17,8 @@ const RECORD_EVERY: Duration = Duration::from_secs(600);
 
 #[derive(Default)]
 pub(crate) struct ClockWatch {
-    /// Held during a comparison with the database, so that two tasks do not take each other's hold for an accepted one.
+    /// Locked while the clock is compared with the database. Of two concurrent comparisons, one could conclude from the
+    /// other's write that a person has accepted the time.
     state: Mutex<State>,
     /// Why jobs that delete wait, for readers that must not wait.
     doubt: RwLock<Option<String>>,

@@ -19,8 +19,8 @@ impl Memory {
         Ok(proposals::was_held(&mut conn, &call.tenant, id).await?)
     }
 
-    /// Undoes an approval or a rejection in one transaction, so that the proposal waits again. What was approved is no longer
-    /// known, and the fact that it had replaced is. Returns `None` if there is no such proposal.
+    /// Undoes an approval or a rejection in one transaction, so that the proposal waits again. The approved memory is
+    /// forgotten, and the fact that it had replaced is active again. Returns `None` if there is no such proposal.
     pub async fn undo_decision(&self, call: &Call, id: Uuid) -> Result<Option<Decided>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
         let mut tx = conn.begin().await?;

@@ -30,6 +30,7 @@ pub fn router(host: Arc<Host>, allowed: AllowedHosts, authenticator: Authenticat
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(axum::middleware::from_fn_with_state(authenticator, http::authenticate))
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(&host), oauth::offer_login))
         .layer(axum::middleware::from_fn_with_state(allowed, http::check_host_and_origin))
         .layer(axum::middleware::from_fn(http::catch_panic))
         .layer(axum::middleware::from_fn(http::protect))

@@ -1,5 +1,5 @@
--- The histogram of the overview: active facts by effective confidence, in 20 bins. Counted by decay_rank in an index, one
--- range per decay rate and bin. Runs as the owner, see browse_facts.
+-- The histogram of the overview: active facts by effective confidence, in 20 bins. An index on
+-- decay_rank counts them, one range per decay rate and bin. Runs as the owner, for the reason that browse_facts gives.
 CREATE OR REPLACE FUNCTION browse_confidence(p_tenant text, p_at timestamptz, p_scope text)
 RETURNS TABLE (bin integer, facts bigint) LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path FROM CURRENT SET client_min_messages = warning

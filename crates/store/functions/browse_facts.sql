@@ -1,14 +1,14 @@
 -- One page of facts for people, in milliseconds at 100k facts.
 --
 -- Why a function: as butler_app, row-level security holds back `@@` and other operators that are not leakproof until the
--- policy has passed a row, so no index could serve them. It runs as the owner, filters by the tenant it is given and
--- refuses one that is not the connection's.
+-- policy has passed a row, so no index could serve them. This function runs as the owner, filters by the tenant it is given,
+-- and refuses a tenant that is not the connection's.
 --
 -- Why EXECUTE: which index serves a page depends on which filters are set; one statement for all combinations would be
 -- planned for none of them. The pieces are constants of this function, and every value is a parameter.
 --
--- Effective confidence changes every moment. A page by confidence is the beginning of a handful of index scans by
--- decay_rank, one per decay rate.
+-- Effective confidence changes every moment, so no index can hold it. A page in its order merges a handful of index scans
+-- by decay_rank, one per decay rate.
 --
 -- p_filter: store::browse::FactFilter; its state is a validity, `fading` or `all`. (p_after_at, p_after_id): the last fact of
 -- the page before, in the order `newest`.
@@ -21,7 +21,8 @@ DECLARE
     -- The parameters of both statements: $1 tenant, $2 at, $3 state, $4 scopes, $5 subject, $6 words as a query, $7 words as
     -- typed, $8 least confidence, $9 permanence, $10 entity, $11 and $12 the last fact of the page before, $13 limit,
     -- $14 offset, $15 decay rates, $16 ids of the facts with the rare words, $17 the words to ask the word index for, $18 tag,
-    -- $19 the only ids, $20 and $21 between which it held, $22 when that was believed, $23 and $24 between which it was said.
+    -- $19 only these ids, $20 and $21 the period in which it held, $22 when that was believed, $23 and $24 the period in which
+    -- it was said.
     filter record;
     as_of timestamptz;
     held_first timestamptz;
@@ -30,7 +31,7 @@ DECLARE
     until timestamptz;
     words tsquery;
     by_confidence boolean;
-    -- Fewer matches than this are collected and sorted; of more, a scan in the wanted order meets the first page soon.
+    -- Fewer matches than this are collected and sorted. With more, a scan in the requested order soon finds the first page.
     few constant integer := 1000;
     -- Because of rounding, a rank this near to a bound may lie on either side of it.
     near_bound constant text := ',
@@ -38,7 +39,7 @@ DECLARE
         LATERAL (SELECT 1e-9 * (1 + abs(b.bound)) AS slack) s';
     rank constant text := 'decay_rank(confidence, decay_rate, last_confirmed_at)';
     effective constant text := 'effective_confidence(confidence, decay_rate, last_confirmed_at, $2)';
-    -- Behind IS TRUE the planner does not consider the word index, which knows no tenants.
+    -- IS TRUE keeps the planner from using the word index, which covers all tenants.
     has_words constant text := ' AND (search_vector @@ $6) IS TRUE';
     rates double precision[];
     rare_ids uuid[];
@@ -121,7 +122,7 @@ BEGIN
 
     -- How many there are.
     IF filter.min_confidence > 0 AND rates IS NOT NULL THEN
-        -- Clearly above the bound the rank decides, near it the confidence itself. A fact confirmed after p_at has not
+        -- Well above the bound the rank decides; near it, the confidence itself. A fact confirmed after p_at has not
         -- decayed, whatever its rank.
         source := 'SELECT coalesce(sum(c.n), 0) FROM unnest($15) AS r (rate)' || near_bound || ', LATERAL (
             SELECT count(*) AS n FROM facts WHERE ' || condition || ' AND decay_rate = r.rate
@@ -155,10 +156,10 @@ BEGIN
         source := source || by_words;
     ELSIF by_confidence OR (filter.sort = 'importance' AND filter.state = 'all')
             OR (filter.sort = 'oldest' AND filter.min_confidence > 0) OR p_offset > total / 20 - p_limit THEN
-        -- Collect all matches: no index knows the order, or meets them soon.
+        -- Collect all matches: no index has this order, or a scan in it would find them too late.
         source := '(SELECT * FROM ' || source || by_words || ' OFFSET 0) c';
     ELSE
-        -- Scan in the order of an index and test the words, whatever the planner guesses.
+        -- Scan in the order of an index and test the words, whatever the planner estimates.
         PERFORM set_config('enable_sort', 'off', true);
         source := source || has_words;
     END IF;

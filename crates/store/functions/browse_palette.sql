@@ -1,6 +1,6 @@
--- The dashboard's command palette: what begins with what was typed, of each kind, the best p_limit. A standing of 1 or more
--- says that the text is a name itself: an entity's, one of its aliases, or the subject of a fact. Misspelled words are
--- corrected (corrected_query), which lowers the standing. Runs as the owner, see browse_facts.
+-- The dashboard's command palette: of each kind, the best p_limit items with words that begin with the typed ones. A standing
+-- of 1 or more means that the typed text is a name: an entity's, one of its aliases, or the subject of a fact.
+-- Misspelled words are corrected (corrected_query), which lowers the standing. Runs as the owner, see browse_facts.
 CREATE OR REPLACE FUNCTION browse_palette(p_tenant text, p_at timestamptz, p_words text, p_limit integer)
 RETURNS TABLE (kind text, id uuid, title text, preview text, scope text, confidence double precision, maturity text,
                created_at timestamptz, standing double precision) LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -8,7 +8,7 @@ SET search_path FROM CURRENT SET client_min_messages = warning SET enable_sort =
 AS $$
 #variable_conflict use_column
 DECLARE
-    -- Matches of one kind that are ranked: somebody who typed two letters has not asked a question yet.
+    -- Matches ranked of each kind. The first letters of a word match thousands, and more letters follow.
     ranked constant integer := 300;
     -- Frequent words are looked for among this many facts.
     newest constant integer := 5000;
@@ -31,7 +31,7 @@ BEGIN
     weight := coalesce(corrected.factor, 1);
     few_episodes := (SELECT count(*) < 3000 FROM (SELECT FROM episodes e WHERE e.tenant_id = p_tenant LIMIT 3000) e);
 
-    -- Facts with these words. Behind IS TRUE the planner does not consider the word index, which knows no tenants.
+    -- Facts with these words. IS TRUE keeps the planner from using the word index, which covers all tenants.
     IF words IS NULL THEN
         facts_of_words := '{}';
     ELSIF tenant_is_small(p_tenant) THEN
@@ -46,7 +46,7 @@ BEGIN
                 LIMIT ranked);
         ELSE
             IF often THEN
-                -- Without sorting the planner follows the index of the newest facts.
+                -- With sorting disabled, the planner reads the facts in the order of the index on time.
                 PERFORM set_config('enable_sort', 'off', true);
                 facts_of_words := ARRAY(SELECT f.id FROM (
                         SELECT n.id, n.search_vector, n.validity FROM facts n WHERE n.tenant_id = p_tenant
@@ -54,7 +54,7 @@ BEGIN
                     WHERE (f.search_vector @@ words) IS TRUE AND fact_is_active(f.validity) LIMIT ranked);
                 PERFORM set_config('enable_sort', 'on', true);
             END IF;
-            -- The words may have been frequent long ago.
+            -- Too few of the newest facts have the words, but older facts may have them.
             IF coalesce(cardinality(facts_of_words), 0) < p_limit THEN
                 facts_of_words := facts_of_words || ARRAY(SELECT f.id FROM facts f
                     WHERE f.search_vector @@ indexed AND (f.search_vector @@ words) IS TRUE AND f.tenant_id = p_tenant
@@ -63,7 +63,7 @@ BEGIN
         END IF;
     END IF;
 
-    -- A subject is looked up as typed, capitalized and in lower case: its index knows no other spelling.
+    -- A subject is looked up as typed, capitalized and in lower case: the index compares whole subjects.
     RETURN QUERY
         SELECT 'fact', m.id, concat_ws(' ', m.subject, replace(m.predicate, '_', ' ')), left(m.content, 160), m.scope,
             effective_confidence(m.confidence, m.decay_rate, m.last_confirmed_at, p_at), NULL::text, m.created_at,

@@ -1,4 +1,5 @@
--- Confirming a memory restarts its decay. The episodes that confirm it, if there are any, support it from then on. A superseded, expired, retracted or forgotten memory stays what it is.
+-- Confirming a memory restarts its decay and links the episodes that confirm it with the relation `supports`. A superseded,
+-- expired, retracted or forgotten memory is not changed.
 
 CREATE OR REPLACE FUNCTION confirm_fact(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid, p_episodes uuid[])

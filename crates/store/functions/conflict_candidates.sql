@@ -12,7 +12,7 @@ LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
     active constant text := 'active';
-    -- A thing with more facts is compared with some of them here, and with the nearest of all by the job.
+    -- Facts of one entity that are compared when a fact is stored. Of a larger entity, the job compares the nearest.
     compared constant integer := 200;
     fact record;
     rule record;

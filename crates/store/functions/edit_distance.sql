@@ -1,6 +1,6 @@
 -- Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). Only the cells within p_most of
--- the diagonal are computed, and only until each of a row exceeds p_most: most pairs of words end after a few letters.
--- fuzzystrmatch knows no swaps, which are among the commonest slips, and may not be installed.
+-- the diagonal are computed, and only until all cells of a row exceed p_most, which for most pairs is after a few letters.
+-- fuzzystrmatch does not count swaps, which are among the commonest typing errors, and may not be installed.
 CREATE OR REPLACE FUNCTION edit_distance(p_one text, p_other text, p_most integer)
 RETURNS integer LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
@@ -46,4 +46,4 @@ BEGIN
     END LOOP;
     RETURN CASE WHEN before[length_other + 1] <= p_most THEN before[length_other + 1] END;
 END $$;
-COMMENT ON FUNCTION edit_distance IS 'How many slips turn one word into the other; NULL if more than p_most.';
+COMMENT ON FUNCTION edit_distance IS 'The number of typing errors that turn one word into the other; NULL if it exceeds p_most.';

@@ -1,14 +1,14 @@
 -- The entities that a subject or object names: by their whole canonical name or an alias, whatever the case, accents and
 -- surrounding space. "user", "me" and "I" name the tenant's owner.
 --
--- Runs as the owner for the reason that entity_candidates gives, and refuses another tenant than the connection's.
+-- Runs as the owner, for the reason that entity_candidates gives, and refuses a tenant that is not the connection's.
 CREATE OR REPLACE FUNCTION entities_named(p_tenant text, p_name text)
 RETURNS TABLE (id uuid, canonical_name text, entity_type text, found_by text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 1
 SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $$
 DECLARE
-    -- More are as ambiguous as these.
+    -- A name is ambiguous from two entities on; this many are listed.
     most constant integer := 10;
     wanted constant text := folded_name(p_name);
 BEGIN
@@ -65,7 +65,7 @@ BEGIN
         SELECT e.metadata INTO metadata FROM entities e WHERE e.tenant_id = p_tenant AND e.id = lock_entity.id FOR KEY SHARE;
         IF NOT FOUND OR metadata ? 'forgotten_at' THEN
             IF p_given IS NULL THEN
-                -- It was forgotten a moment ago; the name leads nowhere now.
+                -- It was forgotten a moment ago, so the name now finds no entity.
                 id := NULL;
                 linked_by := NULL;
             ELSE

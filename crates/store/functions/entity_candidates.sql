@@ -4,8 +4,8 @@
 --
 -- Why a function: as butler_app, row-level security holds back operators that are not leakproof (@>, %>, ~>=~) until the
 -- policy has passed a row, so no index could find a name. It runs as the owner, filters by the tenant it is given and
--- refuses one that is not the connection's. What a hash of a part finds is compared with the names themselves by strpos,
--- which knows no wildcards.
+-- refuses one that is not the connection's. What the hash of a part finds is compared with the names themselves by strpos,
+-- which has no wildcards.
 CREATE OR REPLACE FUNCTION entity_candidates(
     p_tenant text, p_name text, p_type text, p_fuzzy boolean, p_threshold real, p_known uuid[], p_limit integer,
     p_facts integer, p_fact_chars integer)
@@ -15,9 +15,9 @@ SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan SET enable
 AS $$
 #variable_conflict use_column
 DECLARE
-    -- Matches of a part that are read at most: a few milliseconds. A part with more matches is hardly a name.
+    -- The maximum number of matches of a part that are read, in a few milliseconds. A part with more matches is hardly a name.
     read_at_most constant integer := 1000;
-    -- Similar names returned at most: a misspelled name is among the nearest.
+    -- The maximum number of similar names returned. A misspelled name is among the nearest.
     nearest constant integer := 20;
     wanted constant text := lower(p_name);
     -- Every text with this prefix sorts before the prefix followed by the last character there is.

@@ -10,7 +10,7 @@ BEGIN
         IF NOT FOUND THEN
             RETURN NULL;
         END IF;
-        -- A merge leaves only ids and no circles; an edit by hand might.
+        -- A merge writes a valid id and creates no cycle; an edit by hand might do neither.
         IF next IS NULL OR next !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' OR next::uuid = ANY (seen) THEN
             RETURN here;
         END IF;

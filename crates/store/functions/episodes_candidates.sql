@@ -71,7 +71,7 @@ COMMENT ON FUNCTION episodes_match_fitting IS 'Keyword matches among the episode
 
 CREATE OR REPLACE FUNCTION episodes_match_index(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean,
-    p_candidates tsquery, p_most boolean,
+    p_candidates tsquery, p_most boolean, p_rows integer,
     OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -85,7 +85,7 @@ BEGIN
                   WHERE r.search_vector @@ p_candidates
                     AND (r.tenant_id = p_tenant) IS TRUE
                     AND (p_scope IS NULL OR r.butler = p_scope)
-                  OFFSET 0) m;
+                  LIMIT p_rows) m;
     ELSE
         SELECT array_agg(m.place), array_agg(m.id),
                array_agg(term_hits(m.words, p_terms)),
@@ -96,7 +96,7 @@ BEGIN
                   WHERE r.search_vector @@ p_candidates
                     AND r.tenant_id = p_tenant
                     AND (p_scope IS NULL OR r.butler = p_scope)
-                  OFFSET 0) m;
+                  LIMIT p_rows) m;
     END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION episodes_match_index FROM PUBLIC;
@@ -104,7 +104,7 @@ COMMENT ON FUNCTION episodes_match_index IS 'Keyword matches by the word index.'
 
 CREATE OR REPLACE FUNCTION episodes_match_newest(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean,
-    p_newest integer,
+    p_newest integer, p_found tsquery,
     OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -118,7 +118,7 @@ BEGIN
                     WHERE r.tenant_id = p_tenant
                       AND (p_scope IS NULL OR r.butler = p_scope)
                     ORDER BY r.created_at DESC, r.id LIMIT p_newest) n
-              WHERE n.search_vector @@ p_broad
+              WHERE n.search_vector @@ p_broad AND (n.search_vector @@ p_found) IS NOT TRUE
               OFFSET 0) m;
 END $$;
 REVOKE EXECUTE ON FUNCTION episodes_match_newest FROM PUBLIC;

@@ -1,7 +1,7 @@
 -- The ranking for questions about past conversations. A turn is judged by its own words and meaning, by its neighbours,
 -- by whether the query names its speaker, and by its conversation.
 --
--- p_kind: of the rows; with `related`, the neighbours of the first ten follow as rows of the kind `neighbour`.
+-- p_kind: the kind of the rows. With `related`, the neighbours of the first ten follow as rows of the kind `neighbour`.
 -- p_sessions: only these conversations (an episode without one is its own); NULL: all. p_pool: see memory_pool.
 -- p_weights: 1 keyword against semantic, 2 own words against the neighbours', 3 similarity of neighbours, 4 the named
 -- speaker, 5 the conversation, 6 the exponent of the keyword score (domain::deep).
@@ -14,9 +14,9 @@ RETURNS SETOF retrieved LANGUAGE plpgsql STABLE ROWS 20 AS $$
 DECLARE
     terms constant tsquery[] := p_terms::tsquery[];
     any_term constant tsquery := any_of(p_terms);
-    -- Twice what a butler keeps by default.
+    -- Only the newest turns are compared: twice as many as a butler keeps by default.
     newest constant integer := 20000;
-    -- Further down, a turn is not worth its neighbours.
+    -- Neighbours are returned for this many of the best turns.
     neighboured constant integer := CASE WHEN p_kind = 'related' THEN 10 ELSE 0 END;
 BEGIN
     RETURN QUERY

@@ -47,7 +47,7 @@ BEGIN
           AND (text_names(concat_ws(' ', k.key, json_values(k.response)), names.whole, names.parts)
                OR EXISTS (SELECT FROM jsonb_path_query(k.response, '$.**') v
                           WHERE jsonb_typeof(v) = 'string' AND v #>> '{}' = ANY (ids::text[])));
-    -- A rule that somebody complained about in these words is not about the entity. It loses the reason.
+    -- A rule is not about the entity only because the reason of a mark names it. The rule stays and loses that reason.
     UPDATE rules r SET metadata = jsonb_set(r.metadata, '{harmful_reasons}', coalesce(
             (SELECT jsonb_agg(v) FROM jsonb_array_elements(r.metadata -> 'harmful_reasons') v
              WHERE NOT text_names(v #>> '{}', names.whole, names.parts)), '[]'))
@@ -58,7 +58,12 @@ BEGIN
           AND text_names(concat_ws(' ', a.reason, json_words(a.context)), names.whole, names.parts);
     UPDATE episodes e SET last_error = 'removed by an erasure'
         WHERE e.tenant_id = p_tenant AND e.id <> ALL (p_kept) AND text_names(e.last_error, names.whole, names.parts);
-    -- Of what was served, the place remains. The query may have named the entity, so its hash goes, too.
+    -- The conflicts of the erased facts are gone. A model may have named the entity when it judged others.
+    UPDATE conflicts c SET reason = 'removed by an erasure'
+        WHERE c.tenant_id = p_tenant AND c.fact_a <> ALL (p_kept) AND c.fact_b <> ALL (p_kept)
+          AND text_names(c.reason, names.whole, names.parts);
+    -- The record of what was served keeps an empty place for each erased memory. The query may have named the entity, so its
+    -- hash is removed, too.
     UPDATE injections i SET query_hash = NULL, (memory_ids, scores) = (
             SELECT array_agg(CASE WHEN m.id <> ALL (ids) THEN m.id END ORDER BY m.rank),
                    array_agg(CASE WHEN m.id <> ALL (ids) THEN m.score END ORDER BY m.rank)

@@ -1,5 +1,5 @@
--- Relevance (domain::relevance) trusts a fact whose subject or entity is named in the query, the more the fewer facts
--- share that name. A name that 1000 facts share says nothing; counting stops there.
+-- Relevance (domain::relevance) trusts a fact whose subject or entity the query names. The fewer facts share that name, the
+-- more it trusts it. A name that 1000 facts share says nothing, so counting stops there.
 CREATE OR REPLACE FUNCTION fact_named(
     p_tenant text, p_subject text, p_entity uuid, p_entity_name text, p_entity_aliases text[], p_words text)
 RETURNS bigint LANGUAGE sql STABLE AS $$

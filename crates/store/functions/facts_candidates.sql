@@ -4,8 +4,8 @@
 -- rules_candidates.sql and episodes_candidates.sql are the same for the other tables; a test keeps the three equal
 -- (tests/schema/families.rs).
 
--- p_scope: facts of this scope and global ones; NULL: all. The caller sets ivfflat.probes. Without sorting, the
--- approximate index is the planner's only way to the order.
+-- p_scope: facts of this scope and global ones; NULL: all. The caller sets ivfflat.probes. With sorting disabled,
+-- only the approximate index gives the planner the required order.
 CREATE OR REPLACE FUNCTION facts_near_probed(p_tenant text, p_scope text, p_query vector, p_take integer)
 RETURNS TABLE (id uuid, place tid, distance double precision) LANGUAGE plpgsql STABLE ROWS 40 SET enable_sort = off AS $$
 DECLARE
@@ -88,11 +88,12 @@ END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_fitting FROM PUBLIC;
 COMMENT ON FUNCTION facts_match_fitting IS 'Keyword matches among the facts that fit the time asked for.';
 
--- p_candidates finds the rows. The word index knows no tenants. Where this tenant is most of the table (p_most),
--- combining it with the tenant's B-tree only costs: behind IS TRUE the planner considers none.
+-- p_candidates finds the rows, at most p_rows: terms that usually stand together find more than candidate_terms expects.
+-- The word index covers all tenants. Where this tenant owns most of the table (p_most), combining it with the tenant's
+-- B-tree gains nothing; IS TRUE keeps the planner from doing so.
 CREATE OR REPLACE FUNCTION facts_match_index(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
-    p_candidates tsquery, p_most boolean,
+    p_candidates tsquery, p_most boolean, p_rows integer,
     OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -109,7 +110,7 @@ BEGIN
                     AND (r.tenant_id = p_tenant) IS TRUE
                     AND (r.validity = active) IS TRUE
                     AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
-                  OFFSET 0) m;
+                  LIMIT p_rows) m;
     ELSE
         SELECT array_agg(m.place), array_agg(m.id),
                array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, m.object_entity_id, p_named, cardinality(p_terms))),
@@ -121,16 +122,17 @@ BEGIN
                     AND r.tenant_id = p_tenant
                     AND r.validity = active
                     AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
-                  OFFSET 0) m;
+                  LIMIT p_rows) m;
     END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_index FROM PUBLIC;
 COMMENT ON FUNCTION facts_match_index IS 'Keyword matches by the word index.';
 
--- For queries whose every term is in so many rows that ranking all matches costs more than it tells.
+-- For queries whose terms are all so frequent that ranking every match is not worth its cost. p_found: matches of this query
+-- were found already and are left out; NULL: none were.
 CREATE OR REPLACE FUNCTION facts_match_newest(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
-    p_newest integer,
+    p_newest integer, p_found tsquery,
     OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -145,7 +147,7 @@ BEGIN
                       AND fact_is_active(r.validity || '')
                       AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
                     ORDER BY r.created_at DESC, r.id LIMIT p_newest) n
-              WHERE n.search_vector @@ p_broad
+              WHERE n.search_vector @@ p_broad AND (n.search_vector @@ p_found) IS NOT TRUE
               OFFSET 0) m;
 END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_newest FROM PUBLIC;

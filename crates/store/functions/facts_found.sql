@@ -18,14 +18,14 @@ CREATE OR REPLACE FUNCTION facts_found(
     p_options jsonb)
 RETURNS retrieved[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    -- A variable: the planner would take the literal for a reason to read the index of all tenants' active facts.
+    -- A variable, because with the literal the planner would read the index of all tenants' active facts.
     active constant text := 'active';
     by_rank constant boolean := p_options ->> 'mode' = 'keyword';
     by_score constant boolean := p_options ->> 'mode' IN ('fused', 'deep');
     any_term constant boolean := (p_options ->> 'any_term')::boolean;
     background constant boolean := (p_options ->> 'background')::boolean;
-    -- Character pairs are shared by chance, so a match of few of them tells little. The model hardly reads the scripts that
-    -- are searched by pairs, so what is only near comes after what also has a pair.
+    -- Texts share character pairs by chance, so a match of a few says little. The model hardly understands the scripts that
+    -- are searched by pairs, so a row that is only near comes after those that also share a pair.
     is_pairs constant boolean := NOT by_rank AND is_paired(p_terms);
     least_part constant double precision := CASE WHEN is_pairs THEN 0.5 ELSE 0 END;
     -- A keyword score of this size is a good match; if the best is worse, words count less in the fused score. Pairs and
@@ -38,7 +38,7 @@ DECLARE
     table_rows constant double precision := (p_pool ->> 'total')::double precision;
     is_small constant boolean := tenant_rows <= small_store_rows();
     -- How many rows the keyword leg may rank, at about 1.5 µs each; a small store may rank all of its rows. The word index
-    -- knows no tenants: a row of another tenant costs about half as much to find and pass over.
+    -- covers all tenants: finding and skipping a row of another tenant costs about half as much.
     budget constant double precision := CASE WHEN is_small THEN small_store_rows() ELSE 400 END
         * 2.2 / (1.5 + 0.7 * greatest(1, table_rows / greatest(1, tenant_rows)));
     newest constant integer := 250;
@@ -147,31 +147,30 @@ BEGIN
             candidate_words := candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget);
             IF candidate_words IS NOT NULL THEN
                 keyword_path := 'index';
+                candidate_words := CASE WHEN any_term THEN candidate_words ELSE p_strict END;
                 SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
                     FROM facts_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named,
-                                           CASE WHEN any_term THEN candidate_words ELSE p_strict END,
-                                           tenant_rows >= table_rows / 8) m;
+                                           candidate_words, tenant_rows >= table_rows / 8, (4 * budget)::integer) m;
             END IF;
-            -- Either all terms are frequent, or the rare ones found little while frequent ones were left out.
-            IF candidate_words IS NULL OR (match_taken < p_limit AND numnode(candidate_words) < numnode(p_broad)) THEN
+            -- Too few rows have a rare term or several frequent ones: some have one frequent term.
+            IF candidate_words IS NULL
+               OR any_term AND match_taken < p_limit AND (numnode(candidate_words) < numnode(p_broad) OR candidate_words::text LIKE '% & %') THEN
                 keyword_path := concat_ws('+', keyword_path, 'newest');
-                SELECT array_agg(m.place), array_agg(m.id), array_agg(m.hits), array_agg(m.length), array_agg(m.standing),
-                       greatest(count(*), match_taken)
+                SELECT matched || n.more_places, ids || n.more_ids, hits || n.more_hits, lengths || n.more_lengths,
+                       standings || n.more_standings, match_taken + coalesce(cardinality(n.more_places), 0)
                     INTO matched, ids, hits, lengths, standings, match_taken
-                    FROM (SELECT * FROM unnest(matched, ids, hits, lengths, standings) AS u (place, id, hits, length, standing)
-                          UNION
-                          SELECT u.* FROM facts_match_newest(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, newest) n,
-                               unnest(n.places, n.ids, n.hits, n.lengths, n.standings) AS u (place, id, hits, length, standing)) m;
+                    FROM facts_match_newest(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, newest, candidate_words)
+                         AS n (more_places, more_ids, more_hits, more_lengths, more_standings);
             END IF;
             IF named <> '{}' THEN
                 keyword_path := concat_ws('+', keyword_path, 'names');
-                SELECT array_agg(m.place), array_agg(m.id), array_agg(m.hits), array_agg(m.length), array_agg(m.standing),
-                       greatest(count(*), match_taken)
+                SELECT matched || array_agg(u.place), ids || array_agg(u.id), hits || array_agg(u.bits),
+                       lengths || array_agg(u.length), standings || array_agg(u.standing), match_taken + count(*)
                     INTO matched, ids, hits, lengths, standings, match_taken
-                    FROM (SELECT * FROM unnest(matched, ids, hits, lengths, standings) AS u (place, id, hits, length, standing)
-                          UNION
-                          SELECT u.* FROM facts_match_named(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named) n,
-                               unnest(n.places, n.ids, n.hits, n.lengths, n.standings) AS u (place, id, hits, length, standing)) m;
+                    FROM (SELECT DISTINCT u.* FROM facts_match_named(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named) n,
+                               unnest(n.places, n.ids, n.hits, n.lengths, n.standings) AS u (place, id, bits, length, standing)) u
+                    LEFT JOIN unnest(matched) AS m (place) ON m.place = u.place
+                    WHERE m.place IS NULL;
             END IF;
         END IF;
         weights := term_weights(p_terms, p_factors, hits, p_pool -> 'terms', greatest(tenant_rows, match_taken)) || name_weights;

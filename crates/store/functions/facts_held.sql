@@ -36,7 +36,7 @@ DECLARE
     until constant timestamptz := coalesce((p_asked ->> 'until')::timestamptz, 'infinity');
     found tid[];
 BEGIN
-    -- Behind IS TRUE the planner combines the word index with no other one.
+    -- IS TRUE keeps the planner from combining the word index with another one.
     found := ARRAY(
         SELECT r.ctid FROM facts r
         WHERE r.search_vector @@ p_candidates

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION facts_match_named(
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     active constant text := 'active';
-    -- Of an entity with more facts, the name tells too little to look at all of them.
+    -- The maximum number of facts read of an entity. The name of a larger entity says too little about which fact is meant.
     most constant integer := 400;
 BEGIN
     SELECT array_agg(m.place), array_agg(m.id),

@@ -11,11 +11,11 @@
 --   − 0.2 for an edge that was followed against its direction and has no reading in the other (Bob has a sister, Ann)
 --   − 0.2 if the fact is about a third entity (Bob works at the same company) and not symmetric
 --
--- Names make up much of what vectors of short facts tell, hence the average: all facts of an entity share its name. Each
+-- The vector of a short fact mostly reflects the names in it, hence the average: all facts of an entity share its name. Each
 -- entity keeps its best edge. The weights were chosen on the generated graph of `bench quality`.
 --
--- p_hops: how many edges lie between a named entity and the fact. info tells the number of edges (hops) and the last of them
--- (via). p_asked: at what time (memories_fitting.sql); NULL: now. The rows come in order, the best first.
+-- p_hops: the maximum number of edges between a named entity and the fact. info holds the number of edges (hops) and the
+-- last of them (via). p_asked: at what time (memories_fitting.sql); NULL: now. The rows come in order, the best first.
 CREATE OR REPLACE FUNCTION facts_reached(
     p_tenant text, p_scope text, p_at timestamptz, p_min double precision, p_version uuid, p_query vector, p_terms text[],
     p_factors double precision[], p_named uuid[], p_hops integer, p_limit integer, p_pool jsonb,
@@ -25,7 +25,7 @@ DECLARE
     -- Of an entity with more facts, the older ones are left out; of a round that reaches more entities, the worse ones.
     most_facts constant integer := 100;
     most_entities constant integer := 50;
-    -- What matches the query less is not worth a place.
+    -- A fact with a lower score is not returned.
     least_score constant double precision := 0.3;
     terms constant tsquery[] := p_terms::tsquery[];
     names constant tsvector := (SELECT to_tsvector('english', string_agg(e.lower_names, ' ')) FROM entities e WHERE e.id = ANY (p_named));

@@ -8,7 +8,8 @@ DECLARE
     older uuid;
     plan record;
 BEGIN
-    -- What a plan had ended goes on. Only then are others of its key concerned, and the lock of the key comes first.
+    -- If the fact is a plan, the value that it would have ended continues. Only then do other facts of the key change, so
+    -- only then is the key locked, before the row.
     SELECT f.scope, f.holder, f.predicate_key, slot_base(f.slot) AS base INTO plan
         FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_id AND f.holds_from > greatest(p_at, f.created_at)
           AND f.holds_from < f.holds_to;
@@ -55,7 +56,7 @@ BEGIN
     SELECT rule_is_remembered(r.metadata), rule_has_decayed(p_tenant, p_id, r.metadata) INTO remembered, decayed
         FROM rules r WHERE r.tenant_id = p_tenant AND r.id = p_id FOR NO KEY UPDATE;
     IF remembered OR decayed THEN
-        -- A rule that the sweep has ended could return. One that somebody forgets does not.
+        -- A rule that the sweep forgot can recover. A rule that somebody forgets cannot.
         UPDATE tombstones t SET allowed_at = NULL, allowed_by = NULL WHERE t.tenant_id = p_tenant AND t.memory_id = p_id;
         UPDATE rules r SET metadata = (r.metadata - 'needs_inversion') || '{"forgotten": true}'
             WHERE r.tenant_id = p_tenant AND r.id = p_id;

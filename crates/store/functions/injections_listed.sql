@@ -1,8 +1,8 @@
--- What agents were given, for people. The memories are joined at reading, so a row shows their present text, and one that is
--- gone has none.
+-- What agents were given, for people. The memories are joined when the list is read, so a row shows their present text. A
+-- memory that no longer exists has none.
 --
--- Why a function. The index on the ids of memories is of no use behind row-level security, because the operator && is not leakproof. This
--- function runs as the owner and refuses another tenant itself, as memory_retrieve does.
+-- Why a function. Under row-level security the index on the ids of memories cannot be used, because the operator && is not
+-- leakproof. This function runs as the owner and refuses another tenant itself, as memory_retrieve does.
 --
 -- p_session: only this session's calls; p_memory: only calls that served this memory, each with this memory alone. NULL: all.
 -- p_after_at, p_after_id: the last row of the page before.
@@ -29,7 +29,7 @@ BEGIN
               AND (p_after_at IS NULL OR (i.served_at, i.id) < (p_after_at, p_after_id))
             ORDER BY i.served_at DESC, i.id DESC LIMIT p_limit OFFSET p_offset);
     ELSE
-        -- Behind IS TRUE the tenant is no reason to read all of its rows.
+        -- IS TRUE keeps the planner from reading all rows of the tenant.
         SELECT count(*) INTO of_all FROM injections i
             WHERE i.memory_ids && ARRAY[p_memory] AND (i.tenant_id = p_tenant AND (p_session IS NULL OR i.session_id = p_session)) IS TRUE;
         places := ARRAY(

@@ -1,5 +1,5 @@
--- Keeps what the language model says about open conflicts. A pair that it takes for none is closed as if a person kept both
--- facts, and can be reopened. A pair is judged once.
+-- Stores the language model's verdicts about open conflicts. A pair that it judges to be no conflict is closed as if a person
+-- had kept both facts, and can be reopened. A pair is judged once.
 CREATE OR REPLACE FUNCTION judge_conflicts(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_verdicts jsonb)
 RETURNS TABLE (judged integer, closed integer) LANGUAGE plpgsql AS $$

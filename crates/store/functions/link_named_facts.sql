@@ -1,6 +1,6 @@
--- An entity that takes a name (it is created, renamed, gets an alias, or becomes the owner) takes over the facts that name it
--- as their subject or object and belong to no entity, as far as no other entity has the name. Where two facts meet on one key, the rule of a merge
--- decides: the more confident one stays, the entity's own if both are equal.
+-- When an entity takes a name (it is created, renamed, gets an alias, or becomes the owner), the facts that have this name as
+-- their subject or object and belong to no entity are linked to it, unless another entity has the name, too. Where two facts
+-- meet on one key, the rule of a merge decides: the more confident one stays, the entity's own if both are equal.
 --
 -- The caller holds the entity's row, and this function the names, so nobody stores a fact under either key meanwhile. Locks of
 -- the keys themselves would fill the lock table: an owner may take over thousands of facts.

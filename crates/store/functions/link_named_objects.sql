@@ -1,5 +1,5 @@
 -- Facts whose object was stored as text, because no single entity had the name, become relations to the entity that has it
--- now. The object is part of the key of most relations, so two facts can meet on one key; the rule of a merge decides. The
+-- now. The text is in metadata.unlinked_object, which only store_fact writes; other metadata is the caller's and links nothing. The object is part of the key of most relations, so two facts can meet on one key; the rule of a merge decides. The
 -- caller holds the entity's row and its names.
 
 -- Runs as the owner for the reason that entity_candidates gives.
@@ -14,9 +14,9 @@ BEGIN
     RETURN ARRAY(
         SELECT f.id FROM facts f
         WHERE f.tenant_id = p_tenant
-          AND hashtextextended(folded_name(f.metadata ->> 'object'), 41) = ANY (ARRAY(SELECT hashtextextended(n, 41) FROM unnest(p_names) AS n))
-          AND f.object_entity_id IS NULL AND f.validity = 'active' AND f.metadata ? 'object'
-          AND folded_name(f.metadata ->> 'object') = ANY (p_names)
+          AND hashtextextended(folded_name(f.metadata ->> 'unlinked_object'), 41) = ANY (ARRAY(SELECT hashtextextended(n, 41) FROM unnest(p_names) AS n))
+          AND f.object_entity_id IS NULL AND f.validity = 'active' AND f.metadata ? 'unlinked_object'
+          AND folded_name(f.metadata ->> 'unlinked_object') = ANY (p_names)
         ORDER BY f.subject COLLATE "C", f.predicate COLLATE "C", f.id);
 END $$;
 REVOKE EXECUTE ON FUNCTION unlinked_objects FROM PUBLIC;
@@ -43,7 +43,7 @@ BEGIN
     LOOP
         SELECT * INTO rule FROM predicate_rule(p_tenant, fact.predicate_key);
         CONTINUE WHEN fact.entity_id = p_entity AND NOT rule.is_symmetric;
-        -- A fact before in this list may have ended this one.
+        -- An earlier fact of this list may have superseded this one.
         PERFORM FROM facts f WHERE f.tenant_id = p_tenant AND f.id = fact.id AND f.validity = 'active';
         CONTINUE WHEN NOT FOUND;
         base := CASE WHEN rule.cardinality = 'many' OR NOT rule.registered THEN p_entity::text ELSE slot_base(fact.slot) END;
@@ -55,7 +55,7 @@ BEGIN
         IF FOUND THEN
             PERFORM end_weaker_fact(p_tenant, p_actor, p_request_id, p_at, fact.id, other.id, fact.effective > other.effective);
         END IF;
-        UPDATE facts f SET object_entity_id = p_entity, slot = new_slot, metadata = f.metadata - 'object'
+        UPDATE facts f SET object_entity_id = p_entity, slot = new_slot, metadata = f.metadata - 'unlinked_object'
             WHERE f.tenant_id = p_tenant AND f.id = fact.id;
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_repointed', 'fact', fact.id,
             jsonb_build_object('before', jsonb_build_object('object_entity_id', NULL),

@@ -123,7 +123,7 @@ BEGIN
           AND rule_known(p_tenant, r.id, r.created_at, r.metadata, as_of));
 END $$;
 REVOKE EXECUTE ON FUNCTION rules_fitting FROM PUBLIC;
-COMMENT ON FUNCTION rules_fitting IS 'The rules that were known at the time asked for. When a rule is true is not a question.';
+COMMENT ON FUNCTION rules_fitting IS 'The rules that were known at the time asked for. A rule has no dates of validity.';
 
 CREATE OR REPLACE FUNCTION episodes_fitting(p_tenant text, p_scope text, p_at timestamptz, p_asked jsonb)
 RETURNS tid[] LANGUAGE plpgsql STABLE AS $$

@@ -4,9 +4,9 @@
 -- Rows are locked in the order of their ids, so two calls that count the same rows never wait for each other.
 --
 -- A generic plan assumes that each tenant has the average number of rows. Where that is a few hundred, it would look for
--- ten ids among all rows of the tenant: 40 ms for a tenant with 200k facts instead of 1 ms. Behind IS TRUE the tenant is
--- no reason for the planner to do so. The policy of row-level security would be one, too, so this function runs as the
--- owner and refuses another tenant itself.
+-- ten ids among all rows of the tenant: 40 ms for a tenant with 200k facts instead of 1 ms. IS TRUE around
+-- the tenant keeps the planner from doing so. The policy of row-level security would bring that plan back, so this function
+-- runs as the owner and refuses another tenant itself.
 --
 -- p_served: id, kind, actor, session_id, request_id, query_hash (hex), memory_types, memory_ids and scores, as injections has
 -- them. NULL: nothing is recorded.

@@ -1,5 +1,5 @@
--- What changed in a time: what an agent reads when it comes back after a week. One row per memory and section, newest
--- first. Of what is forgotten by now only the name is told.
+-- What changed in a period, for example for an agent that comes back after a week. One row per memory and section, newest
+-- first. For a memory that is forgotten by now, only its name is returned.
 CREATE OR REPLACE FUNCTION memory_changes(
     p_tenant text, p_scope text, p_since timestamptz, p_until timestamptz, p_limit integer)
 RETURNS TABLE (section text, memory_type text, id uuid, changed_at timestamptz, event_type text, entity_id uuid, name text,
@@ -44,10 +44,10 @@ BEGIN
                OR l.memory_type = 'rule' AND rule_is_remembered(r.metadata))
           AND (l.memory_type <> 'fact' OR f.id IS NOT NULL) AND (l.memory_type <> 'rule' OR r.id IS NOT NULL)
           AND (l.section <> 'faded' OR f.validity IS DISTINCT FROM 'retracted')
-          -- what came back is not told as forgotten
+          -- a memory that was restored is not reported as forgotten
           AND (l.section <> 'forgotten' OR f.validity IS NOT DISTINCT FROM 'retracted' OR NOT rule_is_remembered(r.metadata)
                OR l.memory_type IN ('episode', 'entity'))
-          -- an end that another fact brought is told with that fact
+          -- a superseded fact is reported with the fact that supersedes it
           AND (l.section <> 'learned' OR f.validity IS DISTINCT FROM 'superseded')
           AND (p_scope IS NULL OR coalesce(f.scope, r.scope, 'global') IN ('global', p_scope))
         ORDER BY l.created_at DESC, l.memory_id LIMIT p_limit;

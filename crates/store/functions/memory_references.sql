@@ -1,8 +1,8 @@
--- References: the end of an id stands for the memory in a line of a context block. Both functions run as the owner, because the
--- indexes on id_tail are of no use behind row-level security, and refuse another tenant themselves.
+-- References: the end of an id stands for the memory in a line of a context block. Both functions run as the owner, because
+-- row-level security prevents the use of the indexes on id_tail, and refuse another tenant themselves.
 --
--- Behind IS TRUE the tenant is no reason for the planner to read all of its rows. All states count: a reference that was shown
--- once must not come to mean another memory because one was forgotten.
+-- IS TRUE around the tenant keeps the planner from reading all of its rows. Memories in every state count: a reference that
+-- was shown once must not come to mean another memory because the first was forgotten.
 
 CREATE OR REPLACE FUNCTION memory_references(p_tenant text, p_ids uuid[])
 RETURNS TABLE (id uuid, reference text) LANGUAGE plpgsql STABLE SECURITY DEFINER

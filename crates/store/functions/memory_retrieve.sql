@@ -30,7 +30,7 @@ DECLARE
     types constant text[] := ARRAY(SELECT jsonb_array_elements_text(p_request -> 'types'));
     scope constant text := p_request ->> 'scope';
     at constant timestamptz := p_request ->> 'at';
-    -- Of another time it says nothing how sure somebody is now.
+    -- The present confidence says nothing about another time.
     min_confidence constant double precision := CASE
         WHEN coalesce(p_request -> 'asked' ?| '{first,as_of}', false) THEN 0 ELSE (p_request ->> 'min_confidence')::double precision END;
     row_limit constant integer := p_request ->> 'limit';
@@ -40,7 +40,7 @@ DECLARE
     ranks_episodes constant boolean := p_request ->> 'mode' = 'deep';
     query constant vector := p_embedding::vector;
     words constant tsquery := plainto_tsquery('english', p_request ->> 'words');
-    -- Words with which a question is asked; what it is about are the others.
+    -- Stems of words that only phrase a question; the other words say what it is about.
     asking constant text[] := '{would,could,might,shall,mani,much,often,ever,also,pleas,kind,type,sort,tell,told,remind,rememb,
         recal,mention,describ,say,said,accord,know,think}';
     -- A row's hits use 60 bits: 52 for terms, the first 48 of them as typed, and 8 for names.

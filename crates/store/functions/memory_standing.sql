@@ -1,5 +1,5 @@
--- What the filters of a search make of one memory, for the question why a call did not return it. Each filter is the function
--- that the search itself uses; NULL: the filter does not apply. The ranks are not computed here: the search tells them.
+-- Which filters of a search one memory passes, to explain why a call did not return it. Each filter is the function that the
+-- search itself uses; NULL: the filter does not apply. The search itself tells the ranks.
 --
 -- p_request: scope, at, asked, holding, model and model_version, as in memory_retrieve.
 CREATE OR REPLACE FUNCTION memory_standing(p_tenant text, p_id uuid, p_request jsonb) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$

@@ -30,8 +30,8 @@ CREATE OR REPLACE FUNCTION rule_is_remembered(metadata jsonb) RETURNS boolean LA
     AS $$ SELECT (metadata -> 'forgotten') IS DISTINCT FROM 'true'::jsonb $$;
 COMMENT ON FUNCTION rule_is_remembered IS 'Whether a rule is not forgotten.';
 
--- A fact in this state is expired. Of a rule the events tell: those of the sweep name the confidence. Once a person or an
--- agent has forgotten a rule, it never counts as decayed, whatever a wrong clock makes of the order of the events.
+-- A fact that decayed has the validity `expired`. For a rule the events tell: those of the sweep name the confidence. Once a
+-- person or an agent has forgotten a rule, it never counts as decayed, whatever a wrong clock makes of the order of the events.
 CREATE OR REPLACE FUNCTION rule_has_decayed(of_tenant text, of_id uuid, metadata jsonb)
 RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT NOT rule_is_remembered(metadata) AND coalesce((
@@ -53,8 +53,8 @@ RETURNS boolean LANGUAGE sql STABLE AS $$
 $$;
 COMMENT ON FUNCTION episode_is_learnable IS 'Whether consolidation may read an episode: alive, or expired before it was consolidated.';
 
--- Leases last minutes and retries wait for minutes, at most days. A later time was written by a wrong clock; to believe it
--- would block the episodes for as long.
+-- Leases last minutes, and retries wait for minutes to days. A later time was written by a wrong clock; believing it would
+-- block the episodes until then.
 CREATE OR REPLACE FUNCTION lease_holds(leased_until timestamptz, at timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT leased_until > at AND leased_until < at + interval '1 hour' $$;
 COMMENT ON FUNCTION lease_holds IS 'Whether a worker still has an episode.';

@@ -37,7 +37,7 @@ BEGIN
     SELECT coalesce(array_agg(c.id), '{}') INTO moved FROM changed c;
     PERFORM record_moves(p_tenant, p_actor, p_request_id, p_at, 'entity_id', moved, p_source, p_target);
 
-    -- Edges are kept apart by their object, so two of them can meet, too.
+    -- The object is part of the key of a relation, so two relations can meet on one key, too.
     FOR edge IN
         SELECT f.id, f.scope, f.holder, f.predicate_key, f.slot, fact_is_active(f.validity) AS is_active,
                effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) AS effective
@@ -192,7 +192,7 @@ BEGIN
         since := since || fact.id;
     END LOOP;
 
-    -- What a statement of the other entity had ended goes on.
+    -- A fact that ended because of a statement about the other entity holds again.
     PERFORM place_again(p_tenant, p_actor, p_request_id, p_at, f.id)
         FROM facts f
         WHERE f.tenant_id = p_tenant AND fact_is_active(f.validity)

@@ -1,4 +1,4 @@
--- When the event was that a query names, as in "before the move": the date of the one fact that tells it.
+-- The date of an event that a query names, as in "before the move": the date of the only fact about it.
 --
 -- p_words: the words of the event, the most telling first. With p_all a fact has to contain all of them. Otherwise it has to
 -- contain the first, and the others choose among several facts, as do the subjects that the query names. Runs as the owner,

@@ -2,7 +2,8 @@
 -- A name weighs as much as a term that only the entity's facts contain, and a quarter more for each further word.
 --
 -- Every sequence of one to four words of the query is looked up by its hash in the index of names (entity_name_keys), which
--- takes the same time among 100,000 entities. In scripts without spaces, sequences of two to four characters are.
+-- takes the same time among 100,000 entities. In scripts without spaces, sequences of two to four characters are looked up
+-- instead.
 CREATE OR REPLACE FUNCTION named_entities(
     p_tenant text, p_query text, p_rows double precision, OUT ids uuid[], OUT weights double precision[])
 LANGUAGE plpgsql STABLE AS $$

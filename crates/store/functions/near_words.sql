@@ -1,8 +1,8 @@
 -- Misspelled words: for each typed word that the tenant's memories do not contain, the words they do contain that are
 -- written alike, best first. The caller leaves out words that it knows to be spelled correctly (Memory::unknown_words).
 --
--- Candidates share trigrams with the typed word and are about as long; then the slips are counted, without accents. Needs
--- pg_trgm; without it nothing is corrected. The functions run as the owner, inside memory_retrieve and browse_*.
+-- Candidates share trigrams with the typed word and are about as long. Then their typing errors are counted, without accents.
+-- Needs pg_trgm; without it nothing is corrected. The functions run as the owner, inside memory_retrieve and browse_*.
 
 CREATE OR REPLACE FUNCTION near_words(p_tenant text, p_words text[])
 RETURNS TABLE (typed text, word text, factor double precision) LANGUAGE plpgsql STABLE ROWS 3 AS $$
@@ -27,11 +27,11 @@ BEGIN
         plain := folded_word(lowered);
         CONTINUE WHEN length(plain) NOT BETWEEN 4 AND 40 OR vocabulary_has(p_tenant, lowered);
         slips := CASE WHEN length(plain) < 5 THEN 1 ELSE 2 END;
-        -- A slip changes up to three trigrams, a swap four: of a short word few remain. But a low threshold matches ten times
-        -- as many words, so it is used only if no word is one slip away.
+        -- An error changes up to three trigrams, a swap four, so a short word keeps few. But a low threshold matches ten times
+        -- as many words, so it is used only if no word is one error away.
         FOREACH threshold IN ARRAY ARRAY[0.3, greatest(0.15, (length(plain) - 6.0) / (length(plain) + 8))] LOOP
             EXIT WHEN threshold > 0.3;
-            -- The factor is below 1 and smaller for each slip: a corrected word never counts as much as one found as typed.
+            -- The factor is below 1 and smaller for each error: a corrected word never counts as much as one found as typed.
             SELECT array_agg(n.word ORDER BY n.distance, n.likeness DESC, n.word),
                    array_agg(least(0.95, (1 - 0.25 * n.distance) * (0.7 + 0.3 * n.likeness)) ORDER BY n.distance, n.likeness DESC, n.word),
                    min(n.distance)
@@ -64,8 +64,8 @@ END $$;
 REVOKE EXECUTE ON FUNCTION vocabulary_has FROM PUBLIC;
 COMMENT ON FUNCTION vocabulary_has IS 'Whether a memory of the tenant contains a word, in whatever form.';
 
--- The trigram index knows no tenants, so a small vocabulary is read completely. A letter that the other word lacks is a slip,
--- which translate counts faster than edit_distance.
+-- The trigram index covers all tenants, so a small vocabulary is read completely instead. A letter that the other word lacks
+-- is an error, and translate counts those faster than edit_distance.
 CREATE OR REPLACE FUNCTION similar_words(p_tenant text, p_plain text, p_slips integer, p_threshold double precision)
 RETURNS TABLE (word text, folded text, likeness double precision)
 LANGUAGE plpgsql STABLE ROWS 30 SET enable_seqscan = off AS $$

@@ -138,7 +138,7 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION believe_again FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION believe_again TO butler_app;
-COMMENT ON FUNCTION believe_again IS 'Ends the end of a fact, and keeps when it had been believed before.';
+COMMENT ON FUNCTION believe_again IS 'Makes a fact believed again, and keeps when it had been believed before.';
 
 -- It was never true: another fact takes its place.
 CREATE OR REPLACE FUNCTION correct_fact(p_tenant text, p_at timestamptz, p_id uuid) RETURNS void LANGUAGE plpgsql AS $$
@@ -179,7 +179,7 @@ BEGIN
         WHERE s.holds_from <= p_at AND p_at < s.holds_to ORDER BY s.holds_from DESC, s.id LIMIT 1;
     SELECT s.id INTO other FROM jsonb_to_recordset(states) AS s (id uuid, holds_from timestamptz, holds_to timestamptz)
         WHERE s.holds_from < s.holds_to AND s.id IS DISTINCT FROM p_new ORDER BY s.id LIMIT 1;
-    -- The present slot, and those that change hands, are free before they are taken.
+    -- The present slot, and those that pass to another fact, are freed before they are taken.
     UPDATE facts f SET slot = p_base || '@' || f.id
         FROM jsonb_to_recordset(states) AS s (id uuid, slot text, holds_from timestamptz, was_from timestamptz)
         WHERE f.tenant_id = p_tenant AND f.id = s.id AND f.validity = 'active'

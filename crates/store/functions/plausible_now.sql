@@ -1,5 +1,5 @@
--- A time that the clock claims to be, unless it is long after the latest time that was trusted (butler_clock, which a server
--- renews every ten minutes). What ends at a time must not come back when a wrong clock is set right.
+-- The clock's time, unless it is long after the latest trusted time (butler_clock, which a server renews every ten minutes).
+-- What ends at a given time must not come back when a wrong clock is corrected.
 CREATE OR REPLACE FUNCTION plausible_now(p_at timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path FROM CURRENT AS $$
 DECLARE

@@ -40,7 +40,7 @@ CREATE OR REPLACE FUNCTION open_contradictions(p_tenant text, p_facts uuid[]) RE
     SELECT coalesce(jsonb_agg(jsonb_build_array(c.fact_a, c.fact_b)), '[]')
     FROM conflicts c
     WHERE c.tenant_id = p_tenant AND c.state = 'open'
-      -- An open pair that the judge took for no conflict was reopened by a person.
+      -- An open pair that the judge found to be no conflict was reopened by a person.
       AND CASE WHEN c.verdict IN ('contradiction', 'duplicate') THEN c.verdict ELSE c.kind END = 'contradiction'
       AND c.fact_a = ANY (p_facts) AND c.fact_b = ANY (p_facts)
 $$;

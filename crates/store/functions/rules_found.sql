@@ -94,20 +94,19 @@ BEGIN
             candidate_words := candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget);
             IF candidate_words IS NOT NULL THEN
                 keyword_path := 'index';
+                candidate_words := CASE WHEN any_term THEN candidate_words ELSE p_strict END;
                 SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
                     FROM rules_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank,
-                                           CASE WHEN any_term THEN candidate_words ELSE p_strict END,
-                                           tenant_rows >= table_rows / 8) m;
+                                           candidate_words, tenant_rows >= table_rows / 8, (4 * budget)::integer) m;
             END IF;
-            IF candidate_words IS NULL OR (match_taken < p_limit AND numnode(candidate_words) < numnode(p_broad)) THEN
+            IF candidate_words IS NULL
+               OR any_term AND match_taken < p_limit AND (numnode(candidate_words) < numnode(p_broad) OR candidate_words::text LIKE '% & %') THEN
                 keyword_path := concat_ws('+', keyword_path, 'newest');
-                SELECT array_agg(m.place), array_agg(m.id), array_agg(m.hits), array_agg(m.length), array_agg(m.standing),
-                       greatest(count(*), match_taken)
+                SELECT matched || n.more_places, ids || n.more_ids, hits || n.more_hits, lengths || n.more_lengths,
+                       standings || n.more_standings, match_taken + coalesce(cardinality(n.more_places), 0)
                     INTO matched, ids, hits, lengths, standings, match_taken
-                    FROM (SELECT * FROM unnest(matched, ids, hits, lengths, standings) AS u (place, id, hits, length, standing)
-                          UNION
-                          SELECT u.* FROM rules_match_newest(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, newest) n,
-                               unnest(n.places, n.ids, n.hits, n.lengths, n.standings) AS u (place, id, hits, length, standing)) m;
+                    FROM rules_match_newest(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, newest, candidate_words)
+                         AS n (more_places, more_ids, more_hits, more_lengths, more_standings);
             END IF;
         END IF;
         weights := term_weights(p_terms, p_factors, hits, p_pool -> 'terms', greatest(tenant_rows, match_taken));

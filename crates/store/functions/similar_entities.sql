@@ -1,6 +1,6 @@
 -- Tier 4 of entity_candidates: names similar to the wanted one, without those found already (p_found).
 --
--- The trigram index knows no tenants, so a tenant with few entities is read completely. Otherwise the index finds names
+-- The trigram index covers all tenants, so a tenant with few entities is read completely instead. Otherwise the index finds names
 -- by their words (a text is at least as similar by words as its best line is as a whole), and each name is then compared.
 -- Very similar names are searched first, by themselves: they must not be missed when more names are slightly similar
 -- (everybody with the same first name) than can be read.

@@ -51,7 +51,7 @@ BEGIN
     END IF;
     IF fact.object IS NOT NULL AND object.id IS NULL THEN
         -- It may name an entity later.
-        fact.metadata := fact.metadata || jsonb_build_object('object', fact.object);
+        fact.metadata := fact.metadata || jsonb_build_object('unlinked_object', fact.object);
     END IF;
     PERFORM pg_advisory_xact_lock_shared(predicates_lock(p_tenant));
     SELECT * INTO rule FROM predicate_rule(p_tenant, predicate_key(fact.predicate));
@@ -121,7 +121,7 @@ BEGIN
         RETURN;
     END IF;
     IF known.is_same AND known.fits AND needs_approval THEN
-        -- Who needs approval confirms nothing either.
+        -- A source that needs approval cannot confirm a fact either.
         fact.id := known.id;
         outcome := 'known';
     ELSIF known.is_same AND known.fits

@@ -1,5 +1,5 @@
--- One batch of the decay sweep: what has lost its confidence is marked as fading, then ends; what was confirmed since is no
--- longer fading. p_tenant is NULL for all tenants, on the owner's session.
+-- One batch of the decay sweep: a memory that has lost its confidence is marked as fading and later ends. A memory that was
+-- confirmed since is no longer fading. p_tenant is NULL for all tenants, on the owner's session.
 --
 -- Rows that another writer has locked are left for the next sweep, since that writer is changing them.
 
@@ -24,7 +24,7 @@ BEGIN
                  LATERAL (SELECT effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) AS effective) decayed
             WHERE f.id > p_after AND f.id <= coalesce(last_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
               AND fact_is_active(f.validity) AND f.decay_rate > 0 AND (p_tenant IS NULL OR f.tenant_id = p_tenant)
-              -- what was true once stays so, and what will be true has time
+              -- facts of the past and the future do not decay
               AND f.holds_from <= p_at AND p_at < f.holds_to
               AND (decayed.effective < p_expiry OR (decayed.effective < p_retrieval) <> memory_is_fading(f.metadata))
             FOR NO KEY UPDATE OF f SKIP LOCKED
@@ -117,9 +117,9 @@ REVOKE EXECUTE ON FUNCTION sweep_rules FROM PUBLIC;
 COMMENT ON FUNCTION sweep_rules IS
     'Applies decay to the rules after an id; next is where the following batch starts, NULL after the last.';
 
--- What the sweep ended by mistake, because the clock was wrong, returns: its confidence is above p_expiry after all. The
--- key of a fact must be free. Of several, the newest returns. A key that a writer has locked is left for the next sweep:
--- to wait for it while holding the locks of other keys could end in a deadlock.
+-- Recovers what the sweep ended by mistake, because the clock was wrong: its confidence is above p_expiry after all. The key
+-- of a fact must be free. Of several facts, the newest recovers. A key that a writer has locked is left for the next sweep:
+-- waiting for it while holding the locks of other keys could end in a deadlock.
 CREATE OR REPLACE FUNCTION recover_facts(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz,
     p_after uuid, p_rows bigint, p_retrieval double precision, p_expiry double precision)

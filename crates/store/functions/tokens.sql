@@ -18,24 +18,27 @@ COMMENT ON FUNCTION token_is_live IS 'Whether a token is neither revoked nor exp
 -- A parent that is not here was not copied to this database yet, and the server refuses the descendants of a token that is
 -- revoked in any database.
 CREATE OR REPLACE FUNCTION create_token(
-    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid,
-    p_id uuid, p_butler text, p_name text, p_hash bytea, p_rights text[], p_expires_at timestamptz, p_parent_id uuid)
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_token jsonb)
 RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    token record;
 BEGIN
+    SELECT * INTO token FROM jsonb_to_record(p_token) AS given (
+        id uuid, butler text, name text, token_hash bytea, rights text[], expires_at timestamptz, parent_id uuid);
     PERFORM lock_tokens();
-    IF EXISTS (SELECT FROM tokens t WHERE t.id = p_parent_id AND NOT token_is_live(t.revoked_at, t.expires_at, p_at)) THEN
+    IF EXISTS (SELECT FROM tokens t WHERE t.id = token.parent_id AND NOT token_is_live(t.revoked_at, t.expires_at, p_at)) THEN
         RETURN 'parent_not_live';
     END IF;
-    IF p_name <> '' AND EXISTS (
-        SELECT FROM tokens t WHERE t.tenant_id = p_tenant AND t.butler IS NOT DISTINCT FROM p_butler AND t.name = p_name
+    IF token.name <> '' AND EXISTS (
+        SELECT FROM tokens t WHERE t.tenant_id = p_tenant AND t.butler IS NOT DISTINCT FROM token.butler AND t.name = token.name
             AND token_is_live(t.revoked_at, t.expires_at, p_at)) THEN
         RETURN 'name_taken';
     END IF;
     INSERT INTO tokens (id, tenant_id, butler, name, token_hash, rights, created_at, expires_at, parent_id)
-        VALUES (p_id, p_tenant, p_butler, p_name, p_hash, p_rights, p_at, p_expires_at, p_parent_id);
+        VALUES (token.id, p_tenant, token.butler, token.name, token.token_hash, token.rights, p_at, token.expires_at, token.parent_id);
     PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'token_created', NULL, NULL,
-        jsonb_build_object('token_id', p_id, 'name', p_name, 'butler', p_butler, 'rights', p_rights,
-                           'expires_at', p_expires_at, 'parent_id', p_parent_id));
+        jsonb_build_object('token_id', token.id, 'name', token.name, 'butler', token.butler, 'rights', token.rights,
+                           'expires_at', token.expires_at, 'parent_id', token.parent_id));
     RETURN 'created';
 END $$;
 REVOKE EXECUTE ON FUNCTION create_token FROM PUBLIC;

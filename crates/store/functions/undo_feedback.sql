@@ -1,5 +1,5 @@
 -- Undoes the last confirmation or mark of a memory, as long as nothing else happened to it. The event of the confirmation
--- or mark says what was there before. p_made_at: when the one to undo was made; NULL: the actor's own.
+-- or mark says what was there before. The actor undoes only its own. p_made_at: when the one to undo was made; NULL: the last.
 CREATE OR REPLACE FUNCTION undo_feedback(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_type text, p_id uuid,
     p_made_at timestamptz)
@@ -23,7 +23,7 @@ BEGIN
           AND e.event_type <> ALL ('{link_created,rule_promoted,rule_demoted}')
         ORDER BY e.created_at DESC, e.id DESC LIMIT 1;
     -- Somebody else may have confirmed it since.
-    IF NOT coalesce(last.created_at = p_made_at, last.actor IS NOT DISTINCT FROM p_actor) THEN
+    IF last.actor IS DISTINCT FROM p_actor OR last.created_at <> p_made_at THEN
         RETURN false;
     END IF;
     before := last.payload -> 'before';
@@ -66,4 +66,4 @@ END $$;
 REVOKE EXECUTE ON FUNCTION undo_feedback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION undo_feedback TO butler_app;
 COMMENT ON FUNCTION undo_feedback IS
-    'Undoes the confirmation or mark made at a time, or else the actor''s last one; false if something else happened since, NULL if the tenant has no such memory.';
+    'Undoes the actor''s last confirmation or mark, if it was made at the time given; false if something else happened since, NULL if the tenant has no such memory.';

@@ -1,4 +1,4 @@
--- Training a vector index (store::search::train): an IVFFlat index knows only the centres of the data it was built on.
+-- Training a vector index (store::search::train): an IVFFlat index keeps the centres of the data that it was built on.
 
 -- A large table is measured as the planner does it: rows per page as of the last ANALYZE, times the pages there are now.
 -- Exactness matters only near the size from which an index is trained at all; a small table is counted.

@@ -11,7 +11,7 @@ DECLARE
     share double precision := p_rows / greatest(1, p_total);
     probes double precision;
 BEGIN
-    -- With few rows exact is as fast. An index that knows less than a quarter of the rows has lists that no longer fit.
+    -- With few rows exact is as fast. An index built on less than a quarter of the rows has lists that no longer fit.
     IF p_rows <= small_store_rows() OR coalesce(p_lists, 0) < 2 OR p_trained * 4 < p_total THEN
         RETURN 0;
     END IF;

@@ -236,8 +236,8 @@ CREATE INDEX facts_object ON facts (object_entity_id) WHERE object_entity_id IS 
 -- the facts that a new name links
 CREATE INDEX facts_unlinked ON facts (tenant_id, folded_name(subject)) WHERE entity_id IS NULL AND validity = 'active';
 -- and those whose object it is; a hash, since metadata may hold a long text
-CREATE INDEX facts_unlinked_object ON facts (tenant_id, hashtextextended(folded_name(metadata ->> 'object'), 41))
-    WHERE object_entity_id IS NULL AND validity = 'active' AND metadata ? 'object';
+CREATE INDEX facts_unlinked_object ON facts (tenant_id, hashtextextended(folded_name(metadata ->> 'unlinked_object'), 41))
+    WHERE object_entity_id IS NULL AND validity = 'active' AND metadata ? 'unlinked_object';
 CREATE INDEX facts_source_episode ON facts (source_episode_id) WHERE source_episode_id IS NOT NULL;
 CREATE INDEX facts_supersedes ON facts (supersedes_id) WHERE supersedes_id IS NOT NULL;
 CREATE INDEX facts_embedding_version ON facts (embedding_version_id, id);

@@ -67,14 +67,18 @@ COMMENT ON COLUMN oauth_grants.expires_at IS 'Until when the client may refresh 
 CREATE INDEX oauth_grants_tenant ON oauth_grants (tenant_id, created_at DESC);
 
 CREATE TABLE oauth_refresh_tokens (
-    token_hash  bytea PRIMARY KEY,
-    tenant_id   text NOT NULL DEFAULT 'default',
-    grant_id    uuid NOT NULL REFERENCES oauth_grants (id) ON DELETE CASCADE,
-    created_at  timestamptz NOT NULL,
-    replaced_at timestamptz,
+    token_hash     bytea PRIMARY KEY,
+    tenant_id      text NOT NULL DEFAULT 'default',
+    grant_id       uuid NOT NULL REFERENCES oauth_grants (id) ON DELETE CASCADE,
+    created_at     timestamptz NOT NULL,
+    replaced_at    timestamptz,
+    successor_seed bytea,
     CONSTRAINT oauth_refresh_tokens_hash_length CHECK (octet_length(token_hash) = 32),
-    CONSTRAINT oauth_refresh_tokens_times_plausible CHECK (time_is_plausible(created_at) AND time_is_plausible(replaced_at))
+    CONSTRAINT oauth_refresh_tokens_times_plausible CHECK (time_is_plausible(created_at) AND time_is_plausible(replaced_at)),
+    CONSTRAINT oauth_refresh_tokens_seed_length CHECK (octet_length(successor_seed) = 32)
 );
 COMMENT ON TABLE oauth_refresh_tokens IS
     'Refresh tokens of grants, also replaced ones: whoever presents one of those makes the grant be revoked.';
+COMMENT ON COLUMN oauth_refresh_tokens.successor_seed IS
+    'From this and the token itself follow the tokens that replaced it. NULL: it was not replaced just now.';
 CREATE INDEX oauth_refresh_tokens_grant ON oauth_refresh_tokens (grant_id, created_at DESC);

@@ -1,6 +1,7 @@
 //! Facts: storing one, which supersedes the active fact with the same key.
 
 use butler_domain::conflicts::Side;
+use butler_domain::fact::UNLINKED_OBJECT;
 use butler_domain::ids::new_id;
 use butler_domain::text::{fact_search_text, fact_text};
 use butler_domain::times::StatedDates;
@@ -190,7 +191,7 @@ async fn attempt(
         search_text: fact_search_text(
             &text,
             // An edit keeps the object that an earlier version stored as text.
-            fact.object.name().or_else(|| fact.metadata.get("object").and_then(serde_json::Value::as_str)),
+            fact.object.name().or_else(|| fact.metadata.get(UNLINKED_OBJECT).and_then(Value::as_str)),
         ),
         scope: &fact.scope,
         importance: fact.importance,

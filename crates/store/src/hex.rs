@@ -1,6 +1,11 @@
-//! Digests as text.
+//! Bytes as text.
 
 /// The bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes as PostgreSQL reads a `bytea` from text.
+pub(crate) fn bytea(bytes: &[u8]) -> String {
+    format!("\\x{}", hex(bytes))
 }

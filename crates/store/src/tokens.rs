@@ -4,11 +4,14 @@
 use butler_domain::event::Origin;
 use butler_domain::ids::new_id;
 use butler_domain::{TenantId, Timestamp};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use sqlx::postgres::{PgListener, PgPoolOptions};
+use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::error::unknown_outcome;
+use crate::hex::bytea;
 use crate::{Database, Session, StoreError};
 
 /// The channel on which the trigger `tokens_tell` notifies.
@@ -110,19 +113,13 @@ pub async fn create(session: &mut Session, origin: &Origin, token: &TokenRow) ->
     let outcome = session
         .run(|pg| {
             sqlx::query_scalar!(
-                r#"SELECT create_token($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS "outcome!""#,
+                r#"SELECT create_token($1, $2, $3, $4, $5, $6) AS "outcome!""#,
                 token.tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
                 token.created_at,
                 new_id(token.created_at),
-                token.id,
-                token.butler.as_deref(),
-                token.name,
-                &token.hash[..],
-                &token.rights,
-                token.expires_at,
-                token.parent
+                Json(TokenColumns::from(token)) as _,
             )
             .fetch_one(pg)
         })
@@ -135,7 +132,47 @@ pub async fn create(session: &mut Session, origin: &Origin, token: &TokenRow) ->
     }
 }
 
-/// Merges tokens from another database. If both have a token, it gets the rights of the other database; it is revoked,
+/// A token as SQL reads it from JSON, by the names of its table's columns.
+#[derive(Debug, Serialize)]
+struct TokenColumns<'a> {
+    id: Uuid,
+    tenant_id: &'a str,
+    butler: Option<&'a str>,
+    name: &'a str,
+    token_hash: String,
+    rights: &'a [String],
+    created_at: Timestamp,
+    expires_at: Option<Timestamp>,
+    revoked_at: Option<Timestamp>,
+    last_used_at: Option<Timestamp>,
+    parent_id: Option<Uuid>,
+    rotated_at: Option<Timestamp>,
+    previous_hash: Option<String>,
+    previous_until: Option<Timestamp>,
+}
+
+impl<'a> From<&'a TokenRow> for TokenColumns<'a> {
+    fn from(token: &'a TokenRow) -> Self {
+        Self {
+            id: token.id,
+            tenant_id: token.tenant.as_str(),
+            butler: token.butler.as_deref(),
+            name: &token.name,
+            token_hash: bytea(&token.hash),
+            rights: &token.rights,
+            created_at: token.created_at,
+            expires_at: token.expires_at,
+            revoked_at: token.revoked_at,
+            last_used_at: token.last_used_at,
+            parent_id: token.parent,
+            rotated_at: token.rotated_at(),
+            previous_hash: token.rotation.map(|rotation| bytea(&rotation.previous_hash)),
+            previous_until: token.rotation.map(|rotation| rotation.previous_until),
+        }
+    }
+}
+
+/// Merges tokens from another database, each given once. If both have a token, it gets the rights of the other database; it is revoked,
 /// with all its descendants, if either revoked it, and the latest rotation counts.
 pub async fn keep(
     session: &mut Session,
@@ -145,42 +182,33 @@ pub async fn keep(
 ) -> Result<(), StoreError> {
     let mut tx = session.begin().await?;
     tx.run(|pg| sqlx::query!("SELECT lock_tokens()").execute(pg)).await?;
-    for token in tokens {
-        tx.run(|pg| {
-            sqlx::query!(
-                "INSERT INTO tokens (id, tenant_id, butler, name, token_hash, rights, created_at, expires_at, revoked_at,
-                                     last_used_at, parent_id, rotated_at, previous_hash, previous_until)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-                 ON CONFLICT (id) DO UPDATE
-                 SET name = excluded.name, rights = excluded.rights, expires_at = excluded.expires_at,
-                     revoked_at = coalesce(excluded.revoked_at, tokens.revoked_at),
-                     last_used_at = greatest(excluded.last_used_at, tokens.last_used_at),
-                     parent_id = coalesce(excluded.parent_id, tokens.parent_id),
-                     (token_hash, rotated_at, previous_hash, previous_until) = (
-                         SELECT CASE WHEN newer THEN excluded.token_hash ELSE tokens.token_hash END,
-                                CASE WHEN newer THEN excluded.rotated_at ELSE tokens.rotated_at END,
-                                CASE WHEN newer THEN excluded.previous_hash ELSE tokens.previous_hash END,
-                                CASE WHEN newer THEN excluded.previous_until ELSE tokens.previous_until END
-                         FROM (SELECT excluded.rotated_at > coalesce(tokens.rotated_at, '-infinity')) AS rotated (newer))",
-                token.id,
-                token.tenant.as_str(),
-                token.butler,
-                token.name,
-                &token.hash[..],
-                &token.rights,
-                token.created_at,
-                token.expires_at,
-                token.revoked_at,
-                token.last_used_at,
-                token.parent,
-                token.rotated_at(),
-                token.rotation.as_ref().map(|rotation| &rotation.previous_hash[..]),
-                token.rotation.map(|rotation| rotation.previous_until)
-            )
-            .execute(pg)
-        })
-        .await?;
-    }
+    let rows: Vec<TokenColumns<'_>> = tokens.iter().map(TokenColumns::from).collect();
+    tx.run(|pg| {
+        sqlx::query!(
+            "INSERT INTO tokens (id, tenant_id, butler, name, token_hash, rights, created_at, expires_at, revoked_at,
+                                 last_used_at, parent_id, rotated_at, previous_hash, previous_until)
+             SELECT id, tenant_id, butler, name, token_hash, rights, created_at, expires_at, revoked_at,
+                    last_used_at, parent_id, rotated_at, previous_hash, previous_until
+             FROM jsonb_to_recordset($1) AS given (
+                 id uuid, tenant_id text, butler text, name text, token_hash bytea, rights text[], created_at timestamptz,
+                 expires_at timestamptz, revoked_at timestamptz, last_used_at timestamptz, parent_id uuid,
+                 rotated_at timestamptz, previous_hash bytea, previous_until timestamptz)
+             ON CONFLICT (id) DO UPDATE
+             SET name = excluded.name, rights = excluded.rights, expires_at = excluded.expires_at,
+                 revoked_at = coalesce(excluded.revoked_at, tokens.revoked_at),
+                 last_used_at = greatest(excluded.last_used_at, tokens.last_used_at),
+                 parent_id = coalesce(excluded.parent_id, tokens.parent_id),
+                 (token_hash, rotated_at, previous_hash, previous_until) = (
+                     SELECT CASE WHEN newer THEN excluded.token_hash ELSE tokens.token_hash END,
+                            CASE WHEN newer THEN excluded.rotated_at ELSE tokens.rotated_at END,
+                            CASE WHEN newer THEN excluded.previous_hash ELSE tokens.previous_hash END,
+                            CASE WHEN newer THEN excluded.previous_until ELSE tokens.previous_until END
+                     FROM (SELECT excluded.rotated_at > coalesce(tokens.rotated_at, '-infinity')) AS rotated (newer))",
+            Json(&rows) as _
+        )
+        .execute(pg)
+    })
+    .await?;
     let revoked: Vec<Uuid> = tokens.iter().filter(|token| token.revoked_at.is_some()).map(|token| token.id).collect();
     revoke_all(&mut tx, origin, now, &revoked).await?;
     tx.commit().await

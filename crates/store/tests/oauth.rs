@@ -79,6 +79,7 @@ fn refresh(refresh_hash: TokenHash, now: Timestamp) -> RefreshUse<'static> {
         butler: None,
         previous_until: now + TimeDelta::seconds(60),
         parallel_since: now - TimeDelta::seconds(10),
+        seed: hash(&now.to_rfc3339()),
     }
 }
 
@@ -139,26 +140,32 @@ async fn a_refresh_token_used_twice_at_once_revokes_nothing_and_used_again_later
     oauth::allow(&mut conn, &origin(), &grant("code", now)).await.unwrap();
     let first = secrets("first", now);
     oauth::exchange(&mut conn, &origin(), now, code("code"), first).await.unwrap();
-    // Two requests with the same refresh token: both get secrets that work.
+    // Three requests with the same refresh token: all get the secrets of the first.
     let (at, moment) = (now + TimeDelta::hours(1), now + TimeDelta::seconds(3609));
-    let (second, third) = (secrets("second", at), secrets("third", moment));
+    let (second, unused) = (secrets("second", at), secrets("unused", moment));
     assert!(matches!(renew(&mut conn, first, at, second).await, Outcome::Issued(_)));
-    assert!(matches!(renew(&mut conn, first, moment, third).await, Outcome::Issued(_)));
+    for _ in 0..2 {
+        let again = renew(&mut conn, first, moment, unused).await;
+        let Outcome::Repeated(grant, seed) = again else { panic!("{again:?}") };
+        assert_eq!((grant.expires_at, seed), (second.refresh_expires_at, hash(&at.to_rfc3339())));
+    }
     let stranger = RefreshUse { client_id: "another", ..refresh(first.refresh_hash, moment) };
     let refused = oauth::refresh(&mut conn, &origin(), moment, stranger, secrets("stranger", moment)).await.unwrap();
     assert_eq!(refused, Outcome::Mismatch);
     let token = tokens::list(&mut conn).await.unwrap().remove(0);
     let rotation = token.rotation.unwrap();
-    assert_eq!((token.hash, rotation.previous_hash), (third.access_hash, second.access_hash));
-    assert_eq!(rotation.previous_until, second.access_expires_at, "for as long as the first request was told");
+    assert_eq!((token.hash, rotation.previous_hash), (second.access_hash, first.access_hash));
 
-    // The client goes on with one of the two. When somebody comes with the other one, two parties have them.
     let hour = at + TimeDelta::hours(1);
-    let fourth = secrets("fourth", hour);
-    assert!(matches!(renew(&mut conn, second, hour, fourth).await, Outcome::Issued(_)));
+    let third = secrets("third", hour);
+    assert!(matches!(renew(&mut conn, second, hour, third).await, Outcome::Issued(_)));
+    let seeds = "SELECT count(*) FROM oauth_refresh_tokens WHERE successor_seed IS NOT NULL";
+    let seeds: i64 = sqlx::query_scalar(seeds).fetch_one(&mut db.connect().await).await.unwrap();
+    assert_eq!(seeds, 1, "that of the last refresh alone");
+    // Two parties have the token.
     let late = hour + TimeDelta::seconds(10);
-    assert_eq!(renew(&mut conn, third, late, secrets("fifth", late)).await, Outcome::UsedAgain);
-    assert_eq!(renew(&mut conn, fourth, late, secrets("fifth", late)).await, Outcome::Revoked);
+    assert_eq!(renew(&mut conn, second, late, secrets("fourth", late)).await, Outcome::UsedAgain);
+    assert_eq!(renew(&mut conn, third, late, secrets("fourth", late)).await, Outcome::Revoked);
 }
 
 #[tokio::test]

@@ -2933,6 +2933,11 @@ export interface components {
         };
         PageMeta: {
             has_more: boolean;
+            /**
+             * @description Whether there may be items that `total` does not count, because a search for them would take too long. Left out if
+             *     not.
+             */
+            incomplete?: boolean;
             /** Format: int64 */
             limit: number;
             /**
@@ -5733,8 +5738,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description When it was made: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
-                 *     the last one, if the same caller made it.
+                 * @description When you made it: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
+                 *     the last one, if you made it.
                  */
                 at?: string;
                 /** @description The butler whose database to search. Default: all butlers. */
@@ -6404,8 +6409,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description When it was made: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
-                 *     the last one, if the same caller made it.
+                 * @description When you made it: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
+                 *     the last one, if you made it.
                  */
                 at?: string;
                 /** @description The butler whose database to search. Default: all butlers. */

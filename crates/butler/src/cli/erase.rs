@@ -10,6 +10,7 @@ use butler_host::error::HostError;
 use butler_host::host::Host;
 use butler_host::host::token_changes::{self, homes};
 use butler_host::instance::create_data_dir;
+use butler_memory::tool::{ErrorCode, ToolError};
 use butler_memory::{Call, TenantErased};
 use butler_store::tokens::TokenRow;
 use serde_json::{Value, json};
@@ -78,10 +79,9 @@ async fn erase(
     let found = in_each(&butlers, tenant, true).await?;
     if tokens.is_empty() && found.iter().all(|(_, erased)| erased.counts.is_unknown()) {
         let names: Vec<&str> = butlers.iter().map(|butler| butler.name.as_str()).collect();
-        return Err(HostError::usage(
-            format!("there is no tenant {:?} in {}", tenant.as_str(), names.join(", ")),
-            "`butler token list` shows tenants that have tokens",
-        ));
+        let message = format!("there is no tenant {:?} in {}", tenant.as_str(), names.join(", "));
+        let hint = Some("`butler token list` shows tenants that have tokens".to_owned());
+        return Err(HostError::Tool(ToolError { hint, ..ToolError::new(ErrorCode::NotFound, message) }));
     }
     if !args.yes {
         print("would delete", tenant, &found, tokens.len(), args.json, printer);

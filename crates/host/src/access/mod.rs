@@ -19,7 +19,7 @@ pub use marker::TokenMarker;
 pub use new_token::{Lifetime, expiry, grace, token_name};
 pub use rights::Rights;
 pub use secret::{Secret, new_token, session_bearer};
-pub(crate) use secret::{hex, random, unhex};
+pub(crate) use secret::{derived, derived_token, hex, random, unhex};
 
 /// The actor in audit events of what a command does without a server, as the owner of the data.
 pub const CLI_ACTOR: &str = "cli";

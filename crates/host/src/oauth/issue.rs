@@ -5,14 +5,14 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use butler_domain::{TenantId, Timestamp};
-use butler_store::oauth::{self, CodeUse, Denial, Grant, NewGrant, NewSecrets, Outcome, RefreshUse};
+use butler_store::oauth::{self, CodeUse, Denial, Grant, NewGrant, NewSecrets, Outcome, RefreshUse, Seed};
 use butler_store::{Database, StoreError, WriteContext};
 
 use super::{
     ACCESS_LIFETIME, CODE_LIFETIME, PARALLEL_REFRESH, REFRESH_GRACE, REFRESH_LIFETIME, audit_origin, connect, failed,
     home,
 };
-use crate::access::{hash_token, hex, new_token, random, unhex};
+use crate::access::{derived, derived_token, hash_token, hex, random, unhex};
 use crate::butler::Butler;
 use crate::error::HostError;
 use crate::host::{Host, tokens};
@@ -36,11 +36,11 @@ pub fn challenge_of(verifier: &str) -> String {
 
 /// A new code for a butler, and when it expires.
 pub fn new_code(host: &Host, butler: &str) -> Result<(String, Timestamp), HostError> {
-    Ok((secret_for(CODE_PREFIX, butler)?, host.clock().now() + CODE_LIFETIME))
+    Ok((secret_for(CODE_PREFIX, butler, &random()?), host.clock().now() + CODE_LIFETIME))
 }
 
-fn secret_for(prefix: &str, butler: &str) -> Result<String, HostError> {
-    Ok(format!("{prefix}{}.{}", hex(butler.as_bytes()), random()?))
+fn secret_for(prefix: &str, butler: &str, random: &str) -> String {
+    format!("{prefix}{}.{random}", hex(butler.as_bytes()))
 }
 
 /// The butler that a code or refresh token names, if there is one.
@@ -85,15 +85,19 @@ struct Fresh {
 }
 
 impl Fresh {
-    fn new(butler: &Butler, now: Timestamp) -> Result<Self, HostError> {
-        let (access_token, refresh_token) = (new_token()?, secret_for(REFRESH_PREFIX, butler.name.as_str())?);
+    /// The secrets that replace a code or refresh token. They follow from it and a random seed, so that a request that is
+    /// sent twice gets the same answer although only hashes are stored.
+    fn new(butler: &Butler, now: Timestamp, seed: &Seed, replaced: &str) -> Self {
+        let access_token = derived_token(seed, &format!("access {replaced}"));
+        let random = derived(seed, &format!("refresh {replaced}"));
+        let refresh_token = secret_for(REFRESH_PREFIX, butler.name.as_str(), &random);
         let hashes = NewSecrets {
             access_hash: hash_token(&access_token),
             access_expires_at: now + ACCESS_LIFETIME,
             refresh_hash: hash_token(&refresh_token),
             refresh_expires_at: now + REFRESH_LIFETIME,
         };
-        Ok(Self { access_token, refresh_token, hashes })
+        Self { access_token, refresh_token, hashes }
     }
 
     /// Loads the token if it changed, so that the change takes effect at once.
@@ -108,7 +112,7 @@ impl Fresh {
             reload(host, butler).await;
         }
         Ok(match outcome {
-            Outcome::Issued(grant) => {
+            Outcome::Issued(grant) | Outcome::Repeated(grant, _) => {
                 Ok(Issued { grant: *grant, access_token: self.access_token, refresh_token: self.refresh_token })
             }
             refused => Err(refused),
@@ -118,7 +122,7 @@ impl Fresh {
 
 /// Whether tokens must be loaded again. Strangers can cause the other outcomes as often as they like.
 fn changed_tokens(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Issued(_) | Outcome::UsedAgain)
+    matches!(outcome, Outcome::Issued(_) | Outcome::Repeated(..) | Outcome::UsedAgain)
 }
 
 /// Loads tokens that changed. The change is stored, so a failure is only logged.
@@ -148,7 +152,8 @@ pub async fn issue(
     };
     let Some(butler) = butler_of(host, prefix, secret) else { return Ok(Err(Outcome::Unknown)) };
     let (now, hash) = (host.clock().now(), hash_token(secret));
-    let fresh = Fresh::new(&butler, now)?;
+    let seed = hash_token(&random()?);
+    let fresh = Fresh::new(&butler, now, &seed, secret);
     let Presented { client_id, butler: named } = presented;
     let mut conn = connect(&butler).await?;
     let outcome = match credential {
@@ -164,11 +169,16 @@ pub async fn issue(
                 butler: named,
                 previous_until: now + REFRESH_GRACE,
                 parallel_since: now - PARALLEL_REFRESH,
+                seed,
             };
             oauth::refresh(&mut conn, &audit_origin(), now, used, fresh.hashes).await
         }
     };
     drop(conn);
+    let fresh = match &outcome {
+        Ok(Outcome::Repeated(_, seed)) => Fresh::new(&butler, now, seed, secret),
+        _ => fresh,
+    };
     fresh.finish(host, &butler, outcome).await
 }
 

@@ -93,7 +93,7 @@ impl Memory {
             };
             let answer = match answer {
                 Ok(answer) => answer,
-                // What the model refuses may be this prompt alone.
+                // The model may refuse only this prompt, so the run continues.
                 Err(
                     error @ (RuntimeError::Refused { .. }
                     | RuntimeError::TooLarge { .. }
@@ -130,7 +130,7 @@ impl Memory {
         numbered
             .filter_map(|(pair, number)| {
                 let mut judgement = said.remove(&number)?;
-                // A model may repeat a secret that a fact spells in a way nobody recognised.
+                // A model may write out a secret that the fact spells in a form that redaction does not recognise.
                 self.redactor().redact_text(&mut judgement.reason);
                 Some((pair.id, judgement))
             })

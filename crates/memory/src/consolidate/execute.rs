@@ -1,13 +1,10 @@
 //! Applies the model's actions in one transaction, with a savepoint for each action, and only while the lease is held.
 
-use std::collections::HashMap;
-
 use butler_domain::consolidation::{
-    Action, Confirmation, ConsolidationResult, NewEntity, NewFact, NewRule, UpdatedFact, idempotency_key,
+    Confirmation, ConsolidationResult, NewEntity, NewFact, NewRule, UpdatedFact, idempotency_key,
 };
 use butler_domain::dates::GivenDate;
 use butler_domain::event::Origin;
-use butler_domain::text::fact_text;
 use butler_domain::times::{GivenTexts, StatedDates};
 use butler_domain::{EntityId, EpisodeId, FactId, MemoryType, RuleId, Scope, Source, Timestamp};
 use butler_store::confirm::{self, ConfirmOutcome};
@@ -21,18 +18,10 @@ use butler_store::{Embedded, Session, WriteContext};
 use chrono_tz::Tz;
 
 use super::batch::Batch;
+use super::prepare::PreparedAction;
 use super::report::{Counts, GroupReport};
 use crate::suppressed::Cause;
 use crate::{Memory, MemoryError};
-
-/// An action with its vector and the fact it updates, which are fetched before the transaction begins.
-enum PreparedAction<'a> {
-    Entity(&'a NewEntity),
-    NewFact(&'a NewFact, Embedded),
-    UpdateFact(&'a UpdatedFact, Target, Embedded),
-    NewRule(&'a NewRule, Embedded),
-    Confirm(&'a Confirmation),
-}
 
 /// The outcome of one action.
 enum Applied {
@@ -90,7 +79,7 @@ impl Memory {
                 Err(error) if error.is_unavailable() || error.was_aborted() => return Err(error.into()),
                 Err(error) => {
                     errors += 1;
-                    problems.push(format!("{}: {error}", describe(action)));
+                    problems.push(format!("{}: {error}", action.describe()));
                 }
             }
         }
@@ -111,64 +100,6 @@ impl Memory {
         problems.into_iter().for_each(|problem| report.problem(problem));
         Ok(None)
     }
-
-    /// Embeds outside the transaction and sorts the actions by the order in which every worker takes its locks: facts
-    /// by key, rules, then confirmations by id. Actions with the same key stay in the model's order.
-    async fn prepare<'a>(
-        &self,
-        batch: &Batch<'_>,
-        result: &'a ConsolidationResult,
-        problems: &mut Vec<String>,
-    ) -> Result<Vec<PreparedAction<'a>>, MemoryError> {
-        let target_ids: Vec<FactId> = result.updated_facts.iter().map(|fact| fact.target_id).collect();
-        let mut targets: HashMap<FactId, Target> = HashMap::new();
-        if !target_ids.is_empty() {
-            let mut conn = self.db().tenant(&batch.group.tenant).await?;
-            let found = actions::targets(&mut conn, &batch.group.tenant, &target_ids).await?;
-            targets.extend(found.into_iter().map(|target| (target.id, target)));
-        }
-        let mut updates = Vec::new();
-        for fact in &result.updated_facts {
-            match targets.get(&fact.target_id) {
-                Some(target) => updates.push((fact, target)),
-                None => problems.push(format!("updated fact {}: no active fact has this id", fact.target_id)),
-            }
-        }
-        let texts = (result.new_facts.iter().map(|fact| fact_text(&fact.subject, &fact.predicate, &fact.content)))
-            .chain(updates.iter().map(|(fact, target)| fact_text(&target.subject, &target.predicate, &fact.content)))
-            .chain(result.new_rules.iter().map(|rule| rule.content.clone()));
-        let mut vectors = self.embed_all(texts.collect()).await?.into_iter();
-        let mut keyed = Vec::new();
-        for (fact, vector) in result.new_facts.iter().zip(vectors.by_ref()) {
-            keyed.push(((fact.subject.clone(), fact.predicate.clone()), PreparedAction::NewFact(fact, vector)));
-        }
-        for ((fact, target), vector) in updates.into_iter().zip(vectors.by_ref()) {
-            let key = (target.subject.clone(), target.predicate.clone());
-            keyed.push((key, PreparedAction::UpdateFact(fact, target.clone(), vector)));
-        }
-        keyed.sort_by(|a, b| a.0.cmp(&b.0));
-        // Entities first, so that facts find them.
-        let mut entities: Vec<&NewEntity> = result.entities.iter().collect();
-        entities.sort_by_key(|entity| entity.name.to_lowercase());
-        let entities = entities.into_iter().map(PreparedAction::Entity);
-        let mut actions: Vec<PreparedAction<'a>> =
-            entities.chain(keyed.into_iter().map(|(_, action)| action)).collect();
-        actions
-            .extend(result.new_rules.iter().zip(vectors).map(|(rule, vector)| PreparedAction::NewRule(rule, vector)));
-        let mut confirmations: Vec<&Confirmation> = result.confirmations.iter().collect();
-        confirmations.sort_by_key(|confirmation| confirmation.id);
-        actions.extend(confirmations.into_iter().map(PreparedAction::Confirm));
-        Ok(actions)
-    }
-
-    async fn embed_all(&self, texts: Vec<String>) -> Result<Vec<Embedded>, MemoryError> {
-        if texts.is_empty() {
-            return Ok(Vec::new());
-        }
-        let vectors = self.embedder().embed_batch(texts).await?;
-        let model = self.model();
-        Ok(vectors.into_iter().map(|vector| Embedded { vector, model: model.clone() }).collect())
-    }
 }
 
 impl Executor<'_> {
@@ -184,7 +115,7 @@ impl Executor<'_> {
     ) -> Result<Applied, butler_store::StoreError> {
         let mut savepoint = session.begin().await?;
         let group = self.batch.group;
-        let key = idempotency_key(&group.tenant, &group.butler, &self.batch.ids(), domain_action(action));
+        let key = idempotency_key(&group.tenant, &group.butler, &self.batch.ids(), action.to_domain());
         if !actions::claim(&mut savepoint, &group.tenant, key, self.now).await? {
             savepoint.rollback().await?;
             return Ok(Applied::LeftOut(Cause::Repeated));
@@ -437,27 +368,6 @@ fn confirm_outcome(outcome: ConfirmOutcome) -> Applied {
     }
 }
 
-fn domain_action<'a>(action: &'a PreparedAction<'_>) -> Action<'a> {
-    match action {
-        PreparedAction::Entity(entity) => Action::Entity(entity),
-        PreparedAction::NewFact(fact, _) => Action::NewFact(fact),
-        PreparedAction::UpdateFact(fact, ..) => Action::UpdatedFact(fact),
-        PreparedAction::NewRule(rule, _) => Action::NewRule(rule),
-        PreparedAction::Confirm(confirmation) => Action::Confirmation(confirmation),
-    }
-}
-
-/// Names the action in a report.
-fn describe(action: &PreparedAction<'_>) -> String {
-    match action {
-        PreparedAction::Entity(entity) => format!("entity {}", entity.name),
-        PreparedAction::NewFact(fact, _) => format!("new fact {} {}", fact.subject, fact.predicate),
-        PreparedAction::UpdateFact(fact, ..) => format!("updated fact {}", fact.target_id),
-        PreparedAction::NewRule(rule, _) => format!("new rule {:?}", rule.content.chars().take(60).collect::<String>()),
-        PreparedAction::Confirm(confirmation) => format!("confirmation {}", confirmation.id),
-    }
-}
-
 fn count(applied: Applied, action: &PreparedAction<'_>, counts: &mut Counts, problems: &mut Vec<String>) {
     match applied {
         Applied::EntityCreated => counts.entities_created += 1,
@@ -470,6 +380,6 @@ fn count(applied: Applied, action: &PreparedAction<'_>, counts: &mut Counts, pro
             counts.suppressed += 1;
             counts.suppressed_by.count(cause);
         }
-        Applied::Rejected(reason) => problems.push(format!("{}: {reason}", describe(action))),
+        Applied::Rejected(reason) => problems.push(format!("{}: {reason}", action.describe())),
     }
 }

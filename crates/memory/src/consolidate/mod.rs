@@ -7,6 +7,7 @@
 mod batch;
 mod dead_letters;
 mod execute;
+mod prepare;
 pub mod prompt;
 mod redact;
 mod report;

@@ -1,4 +1,5 @@
-//! Redacts the secrets in an answer: a model may repeat one that an episode spells in a way nobody recognised.
+//! Redacts the secrets in an answer: a model may write out a secret that the episode spells in a form that redaction does
+//! not recognise.
 
 use butler_domain::consolidation::ConsolidationResult;
 use butler_domain::secrets::Redactor;

@@ -1,25 +1,30 @@
 //! Entities that may be the same as another one, by the likeness of their names.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use butler_domain::resolve::{Hints, KEPT_APART};
 use butler_domain::{Entity, EntityId, EntityType};
 use butler_store::browse::entities::{EntityFilter, EntityItem, EntitySort};
 use butler_store::browse::{Listed, Page};
+use butler_store::entities::{Changes, KeptApart};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::{EntityChanges, EntityView, ResolveInput};
+use super::{EntityView, ResolveInput};
 use crate::{Call, Memory, MemoryError};
 
 /// Names that are less alike are different names.
 const LEAST_LIKENESS: f64 = 0.88;
 const MOST: usize = 5;
-/// Entities that are compared with each other, the newest first. Those that share a word start are compared pair by pair,
-/// so the time grows with the square of this.
+/// Entities that are compared with each other, the newest first.
 const COMPARED: i64 = 1000;
+/// Names of one group that are compared with each other, those of the newest entities first. The time grows with the square
+/// of this.
+const GROUP: usize = 200;
+/// Comparisons of two names for one list. They take a fraction of a second.
+const COMPARISONS: usize = 200_000;
 
 /// An entity that may be the same person or thing.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -61,6 +66,14 @@ impl From<&EntityItem> for PairedEntity {
     }
 }
 
+/// The pairs that were found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DuplicatePairs {
+    pub page: Listed<DuplicatePair>,
+    /// Whether there were more names than are compared, so that pairs may be missing.
+    pub incomplete: bool,
+}
+
 impl DuplicatePair {
     /// The most alike first.
     pub fn order(&self, other: &Self) -> Ordering {
@@ -71,20 +84,24 @@ impl DuplicatePair {
 
 impl Memory {
     /// Pairs among the newest 1,000 entities whose names are alike, most alike first, without those kept apart.
-    pub async fn duplicate_pairs(&self, call: &Call, page: Page) -> Result<Listed<DuplicatePair>, MemoryError> {
+    pub async fn duplicate_pairs(&self, call: &Call, page: Page) -> Result<DuplicatePairs, MemoryError> {
         let filter = EntityFilter { sort: EntitySort::Newest, ..EntityFilter::default() };
         let mut conn = self.db().reader(&call.tenant).await?;
         let listed =
             butler_store::browse::entities::list(&mut conn, &call.tenant, &filter, Page::first(COMPARED)).await?;
         drop(conn);
-        let mut pairs = alike(&listed.rows);
-        pairs.sort_by(DuplicatePair::order);
+        let left_out = listed.total > COMPARED;
+        // Comparing takes too long for a thread that serves other requests.
+        let compared = tokio::task::spawn_blocking(move || alike(&listed.rows)).await;
+        let (pairs, all_compared) = compared.map_err(|_| MemoryError::Panicked)?;
         let total = pairs.len() as i64;
         let (skipped, shown) = (page.offset.unsigned_abs() as usize, page.limit.unsigned_abs() as usize);
-        Ok(Listed { rows: pairs.into_iter().skip(skipped).take(shown).collect(), total })
+        let page = Listed { rows: pairs.into_iter().skip(skipped).take(shown).collect(), total };
+        Ok(DuplicatePairs { page, incomplete: left_out || !all_compared })
     }
 
-    /// Records that two entities are different ones, or takes it back. The two no longer appear as duplicates.
+    /// Records that two entities are different ones, or takes it back, whichever of the two it was recorded for. The two no
+    /// longer appear as duplicates.
     pub async fn keep_apart(
         &self,
         call: &Call,
@@ -92,18 +109,13 @@ impl Memory {
         other: EntityId,
         apart: bool,
     ) -> Result<EntityView, MemoryError> {
-        let view = self.get_entity(call, id).await?.ok_or(MemoryError::NoEntity { id })?;
-        if self.get_entity(call, other).await?.is_none() {
-            return Err(MemoryError::NoEntity { id: other });
+        let view = self.get_entity(call, other).await?.ok_or(MemoryError::NoEntity { id: other })?;
+        let change = |from| Changes { kept_apart: Some(KeptApart { from, apart }), ..Changes::default() };
+        let changed = self.change_entity(call, id, change(other)).await?;
+        if !apart && kept_apart(&view.entity).contains(&id.to_string()) {
+            self.change_entity(call, other, change(id)).await?;
         }
-        let mut ids = kept_apart(&view.entity);
-        if apart {
-            ids.insert(other.to_string());
-        } else {
-            ids.remove(&other.to_string());
-        }
-        let metadata = Map::from_iter([(KEPT_APART.to_owned(), json!(ids))]);
-        self.update_entity(call, id, EntityChanges { metadata: Some(metadata), ..EntityChanges::default() }).await
+        Ok(changed)
     }
 
     /// Other live entities of the same type with a similar name, most similar first, at most 5.
@@ -140,13 +152,13 @@ impl Memory {
                 .then_with(|| a.canonical_name.cmp(&b.canonical_name))
                 .then(a.id.cmp(&b.id))
         });
-        duplicates.truncate(MOST);
         let ids: Vec<_> = duplicates.iter().map(|duplicate| duplicate.id.0).collect();
         if !ids.is_empty() {
             let mut conn = self.db().relaxed(&call.tenant).await?;
             let items = butler_store::browse::entities::by_ids(&mut conn, &call.tenant, &ids).await?;
             let other = |id: EntityId| items.iter().find(|item| item.entity.id == id);
             duplicates.retain(|duplicate| other(duplicate.id).is_none_or(|item| !are_apart(entity, &item.entity)));
+            duplicates.truncate(MOST);
             for duplicate in &mut duplicates {
                 duplicate.facts = other(duplicate.id).map_or(0, |item| item.facts);
             }
@@ -155,34 +167,46 @@ impl Memory {
     }
 }
 
-/// The pairs of entities that may be the same. Only those with a word in common, by its first letters, are compared:
-/// names that begin with other letters are not alike.
-fn alike(items: &[EntityItem]) -> Vec<DuplicatePair> {
-    let mut blocks: HashMap<(&str, String), Vec<usize>> = HashMap::new();
+/// The pairs of entities that may be the same, most alike first, and whether all names were compared. Only names with a word
+/// in common, by its first letters, are compared: names that begin with other letters are not alike.
+fn alike(items: &[EntityItem]) -> (Vec<DuplicatePair>, bool) {
+    let mut groups: BTreeMap<(&str, String), Vec<(usize, &str)>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
-        let words = names(&item.entity).into_iter().flat_map(|name| name.split_whitespace());
-        let starts: BTreeSet<String> = words.map(|word| word.to_lowercase().chars().take(2).collect()).collect();
-        for start in starts {
-            blocks.entry((item.entity.entity_type.as_str(), start)).or_default().push(index);
+        for name in names(&item.entity) {
+            let starts = name.split_whitespace().map(|word| word.to_lowercase().chars().take(2).collect());
+            for start in starts.collect::<BTreeSet<String>>() {
+                groups.entry((item.entity.entity_type.as_str(), start)).or_default().push((index, name.as_str()));
+            }
         }
     }
-    let mut compared = BTreeSet::new();
-    for block in blocks.values() {
-        for (at, one) in block.iter().enumerate() {
-            compared.extend(block[at + 1..].iter().map(|other| (*one, *other)));
+    let all_compared = groups.values().all(|group| group.len() <= GROUP);
+    let mut candidates = groups.values().flat_map(|group| {
+        let group = &group[..group.len().min(GROUP)];
+        let numbered = group.iter().enumerate();
+        let pairs = numbered.flat_map(move |(at, one)| group[at + 1..].iter().map(move |other| (one, other)));
+        pairs.filter(|(one, other)| one.0 != other.0)
+    });
+    let mut found: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    for ((one, name), (other, other_name)) in candidates.by_ref().take(COMPARISONS) {
+        let similarity = likeness(name, other_name);
+        if similarity >= LEAST_LIKENESS {
+            let known = found.entry((*one, *other)).or_default();
+            *known = f64::max(*known, similarity);
         }
     }
-    let pair = |(one, other): (usize, usize)| {
+    let all_compared = all_compared && candidates.next().is_none();
+    let pair = |((one, other), similarity): ((usize, usize), f64)| {
         let (one, other) = (&items[one], &items[other]);
-        let similarity = nearest(&names(&one.entity), &names(&other.entity));
-        if similarity < LEAST_LIKENESS || are_apart(&one.entity, &other.entity) {
+        if are_apart(&one.entity, &other.entity) {
             return None;
         }
         // Of two with as many facts, the older one stays: `items` has the newest first.
         let (a, b) = if one.facts > other.facts { (one, other) } else { (other, one) };
         Some(DuplicatePair { a: a.into(), b: b.into(), similarity })
     };
-    compared.into_iter().filter_map(pair).collect()
+    let mut pairs: Vec<DuplicatePair> = found.into_iter().filter_map(pair).collect();
+    pairs.sort_by(DuplicatePair::order);
+    (pairs, all_compared)
 }
 
 fn names(entity: &Entity) -> Vec<&String> {
@@ -205,8 +229,9 @@ fn are_apart(one: &Entity, other: &Entity) -> bool {
     kept_apart(one).contains(&other.id.to_string()) || kept_apart(other).contains(&one.id.to_string())
 }
 
-/// 1 for names that differ in case only. A name that begins with all of the other is as likely the same. Names of as many
-/// words are as alike as the words that differ most: people with the same first name are not alike.
+/// 1 for names that differ only in case. A name that begins with the whole other name is just alike enough to be a
+/// duplicate. Names with the same number of words are as alike as their least similar words: people who share only a first
+/// name are not alike.
 fn likeness(a: &str, b: &str) -> f64 {
     let (a, b) = (a.to_lowercase(), b.to_lowercase());
     let (short, long) = if a.len() < b.len() { (&a, &b) } else { (&b, &a) };

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 use crate::{Call, Memory, MemoryError};
 
 pub use butler_store::entities::{ForgetEntity, Neighborhood, Neighbors};
-pub use duplicates::{Duplicate, DuplicatePair, PairedEntity};
+pub use duplicates::{Duplicate, DuplicatePair, DuplicatePairs, PairedEntity};
 pub use forget::{EntityForgotten, Mention, MentionTotals, Mentions};
 pub use merge::{MergePreview, MergedEntities};
 pub use names::{aliases, name};
@@ -112,7 +112,10 @@ impl Memory {
             return Err(invalid.hint("give canonical_name, entity_type, aliases or metadata").into());
         }
         metadata.as_ref().map_or(Ok(()), reject_tombstone_keys)?;
-        let changes = Changes { canonical_name, entity_type, aliases, metadata };
+        self.change_entity(call, id, Changes { canonical_name, entity_type, aliases, metadata, kept_apart: None }).await
+    }
+
+    async fn change_entity(&self, call: &Call, id: EntityId, changes: Changes) -> Result<EntityView, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
         match entities::update(call.write(&mut conn), id, &changes).await? {
             UpdateOutcome::Updated(entity) => Ok(entity.into()),

@@ -10,8 +10,8 @@ use crate::{Call, Memory, MemoryError};
 const OWNER: &str = "owner";
 
 impl Memory {
-    /// Marks the person of this name as the owner of the default tenant, and creates the entity if there is none. An error
-    /// if another owner is marked: what a person or agent chose later wins over the configuration.
+    /// Marks the person of this name as the owner of the default tenant, and creates the entity if there is none. Fails
+    /// if another owner is marked: what a person or agent chose later takes precedence over the configuration.
     pub async fn mark_owner(&self, configured: &str) -> Result<(), MemoryError> {
         let canonical_name = name("owner", &json!(configured))?;
         let call = Call::internal(self, TenantId::default(), "configuration");

@@ -1,4 +1,6 @@
 //! The output of `explain`: how a call and each of its results came about.
+//!
+//! The published schemas leave `stores`, `reached` and `parts` open, because they follow the search as it changes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,10 +8,10 @@ use std::time::Duration;
 use butler_domain::MemoryType;
 use butler_domain::phrases::Understood;
 use butler_domain::scoring::ScoreWeights;
-use butler_store::search::StoreInfo;
+use butler_store::search::{FusedScore, Reached, StoreInfo};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Hit, Mode};
 
@@ -22,7 +24,8 @@ pub struct Trace {
     /// Milliseconds for the SQL statement, including the round trip.
     pub database_ms: f64,
     /// For each type searched: the searchable `rows` out of `total` in the table, and the `ms` spent in the database.
-    pub stores: BTreeMap<String, Value>,
+    #[schemars(with = "BTreeMap<String, Value>")]
+    pub stores: BTreeMap<String, StoreInfo>,
     pub weights: Option<Weights>,
     /// The time that the query's words ask about, and words of time that were not understood.
     pub time: Understood,
@@ -66,9 +69,11 @@ pub struct Explained {
     pub named: Option<bool>,
     /// If relations lead to it from an entity that the query names: their number (hops), the last of them (via, a fact), and
     /// how well they match the query together (score).
-    pub reached: Option<Value>,
+    #[schemars(with = "Option<Value>")]
+    pub reached: Option<Reached>,
     /// The parts of a fused or deep score.
-    pub parts: Option<Value>,
+    #[schemars(with = "Option<Value>")]
+    pub parts: Option<FusedScore>,
     /// Each part of a recall's score, multiplied by its weight.
     pub weighed: Option<Weights>,
     /// With min_relevance: the estimated probability that the memory answers the query.
@@ -87,7 +92,7 @@ impl Trace {
             let mut store = store.clone();
             // The store's frequent terms are a long list and explain nothing about this call.
             store.pool.terms = None;
-            self.stores.insert(kind.as_str().to_owned(), json!(store));
+            self.stores.insert(kind.as_str().to_owned(), store);
         }
         for hit in hits {
             hit.explain = Some(Explained::of(hit));
@@ -106,8 +111,8 @@ impl Explained {
             all_terms: hit.all_terms,
             keyword_score: hit.info.keyword_score,
             named: hit.info.named,
-            reached: hit.info.reached.map(|way| json!(way)),
-            parts: hit.info.fused.map(|parts| json!(parts)),
+            reached: hit.info.reached,
+            parts: hit.info.fused,
             weighed: None,
             min_relevance: hit.estimated_relevance,
         }

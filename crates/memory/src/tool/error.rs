@@ -13,7 +13,7 @@ use crate::MemoryError;
 pub enum ErrorCode {
     /// An argument is missing, unknown or malformed.
     InvalidArgument,
-    /// No memory or entity has the given id, or no butler has the tool.
+    /// No memory, entity, conflict or proposal has the given id, or no butler has the tool.
     NotFound,
     /// The memory exists, but its state does not allow the change.
     InvalidState,
@@ -131,6 +131,8 @@ impl From<MemoryError> for ToolError {
             }
             MemoryError::NoEntity { .. } => Self::new(ErrorCode::NotFound, error.to_string())
                 .hint(Some("entity_resolve finds entities by name, entity_create creates one".to_owned())),
+            MemoryError::NotListed { .. } => Self::new(ErrorCode::NotFound, error.to_string())
+                .hint(Some("list them with the action list".to_owned())),
             MemoryError::Conflict { message, hint } => Self::new(ErrorCode::Conflict, message).hint(Some(hint)),
             MemoryError::InvalidState { ref hint, .. } => {
                 let hint = hint.clone();

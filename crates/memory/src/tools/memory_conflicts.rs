@@ -120,10 +120,7 @@ impl ToolDefinition for MemoryConflicts {
                 memory.resolve_conflict(&call, id, &resolution).await?
             }
         };
-        let done = done.ok_or_else(|| {
-            validate::Invalid::new("conflict_id", format!("there is no conflict with id {id}"))
-                .hint("list them with the action list")
-        })?;
+        let done = done.ok_or(MemoryError::NotListed { what: "conflict", id })?;
         Ok(Conflicts { conflicts: vec![done], total: 1 })
     }
 }

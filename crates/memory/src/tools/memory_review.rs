@@ -95,10 +95,7 @@ impl ToolDefinition for MemoryReview {
                 _ => memory.approve(&call, id).await?,
             };
             if decided.is_none() {
-                let message = format!("there is no proposal with id {id}");
-                return Err(validate::Invalid::new("proposal_id", message)
-                    .hint("list them with the action list")
-                    .into());
+                return Err(MemoryError::NotListed { what: "proposal", id });
             }
         }
         let limit = optional(input.limit.as_ref(), validate::limit)?.unwrap_or(LIMIT);

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use butler_domain::fact::UNLINKED_OBJECT;
 use butler_domain::secrets::Redactor;
 use butler_domain::text::{fact_search_text, fact_text, strip_nul, without_control};
 use butler_domain::{Source, Timestamp, Verdict};
@@ -72,7 +73,7 @@ pub(super) fn read(line: &Line, model: &ModelName, redactor: &Redactor) -> Resul
             Some(vector) => set_vector(&mut row, &vector, model),
             None => to_embed = Some(text.clone()),
         }
-        let object = row.get("metadata").and_then(|metadata| metadata["object"].as_str());
+        let object = row.get("metadata").and_then(|metadata| metadata[UNLINKED_OBJECT].as_str());
         let words = fact_search_text(&text, object.filter(|_| kind == Kind::Fact));
         row.insert("search_text".to_owned(), words.into());
     }

@@ -84,7 +84,7 @@ impl Memory {
         reasons
     }
 
-    /// The cut that a memory misses which no filter excludes.
+    /// The cut that a memory misses although no filter excludes it.
     pub(super) fn missed_cut(
         &self,
         request: &WhyNotRequest,

@@ -10,5 +10,6 @@ mod injection;
 mod judge;
 mod kill;
 mod pipeline;
+mod prompts;
 mod trust;
 mod world;

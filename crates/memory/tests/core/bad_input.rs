@@ -36,6 +36,12 @@ fn store_cases(other_entity: &Value) -> Vec<Case> {
         (f, with(fact(), "predicate", json!("x".repeat(limits::PREDICATE_BYTES + 1))), bad, "at most"),
         (f, with(fact(), "predicat", json!("x")), bad, "is not an argument of this tool"),
         (f, with(fact(), "metadata", json!({"status": "fading"})), bad, "is reserved for the state of the memory"),
+        (
+            f,
+            with(fact(), "metadata", json!({"unlinked_object": "Bob"})),
+            bad,
+            "is reserved for the state of the memory",
+        ),
         (r, with(rule(), "metadata", json!({"forgotten": true})), bad, "is reserved for the state of the memory"),
         (f, json!({"subject": "user", "content": "Volvo"}), bad, "predicate: is required"),
         (e, json!({"content": "It rained"}), bad, "butler: is required"),

@@ -196,5 +196,9 @@ async fn another_tenant_sees_and_resolves_nothing() {
     assert_eq!(seen["conflicts"], json!([]));
     let arguments =
         json!({"action": "resolve", "conflict_id": conflict["id"], "resolution": "keep_a", "request_context": other});
-    assert!(refused(&memory, "memory_conflicts", arguments).await.message.contains("no conflict"));
+    let unknown = json!({"action": "reopen", "conflict_id": uuid::Uuid::nil()});
+    for arguments in [arguments, unknown] {
+        let error = refused(&memory, "memory_conflicts", arguments).await;
+        assert_eq!(error.code.as_str(), "not_found", "{}", error.message);
+    }
 }

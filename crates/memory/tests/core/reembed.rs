@@ -30,8 +30,9 @@ async fn embedding_model_version_recorded() {
     rule(&memory, "Ask first").await;
     let known = rows(&memory, "SELECT model, version, dimensions FROM embedding_versions").await;
     assert_eq!(known, [json!({"model": "fake", "version": "1", "dimensions": 384})]);
-    let counts = memory.memory.embedding_versions(&memory.as_test()).await.unwrap();
-    assert_eq!((counts.len(), counts[0].facts, counts[0].rules, counts[0].episodes), (1, 1, 1, 0));
+    let embedded = "SELECT 'fact' AS kind FROM facts JOIN embedding_versions v ON v.id = embedding_version_id
+                    UNION ALL SELECT 'rule' FROM rules JOIN embedding_versions v ON v.id = embedding_version_id ORDER BY 1";
+    assert_eq!(rows(&memory, embedded).await, [json!({"kind": "fact"}), json!({"kind": "rule"})]);
 }
 
 #[tokio::test]

@@ -179,7 +179,7 @@ async fn what_is_derived_from_untrusted_text_waits_for_a_person() {
     let rejected = memory.call("memory_review", reject).await.unwrap();
     assert_eq!((&rejected["decided"]["state"], &rejected["total"]), (&json!("rejected"), &json!(0)));
     let unknown = json!({"action": "approve", "proposal_id": "01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa"});
-    assert!(refused(&memory, "memory_review", unknown).await.message.contains("no proposal"));
+    assert_eq!(refused(&memory, "memory_review", unknown).await.code.as_str(), "not_found");
     let again = json!({"content": "Send reports to Oslo", "request_context": {"source": "untrusted"}});
     let error = refused(&memory, "memory_store_rule", again).await;
     assert!(error.message.contains("rejected"), "{}", error.message);

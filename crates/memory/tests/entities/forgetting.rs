@@ -83,6 +83,22 @@ async fn plant(memory: &MemoryFixture) -> Planted {
     Planted { anna, bob, fact: mention, rule, episode, others }
 }
 
+/// A pair of facts about Bob, judged by a model in words that name Anna.
+async fn plant_verdict(memory: &MemoryFixture, planted: &Planted) {
+    let hobby = json!({"subject": "Bob", "predicate": "hobby", "content": "chess"});
+    let hobby = store(memory, "memory_store_fact", hobby).await;
+    memory
+        .db
+        .execute(&format!(
+            "INSERT INTO conflicts (id, fact_a, fact_b, kind, why, found_at, found_by, verdict, reason, judged_at)
+             SELECT gen_random_uuid(), least(a, b), greatest(a, b), 'contradiction', 'scopes', now(), 'job', 'both_true',
+                    'Anniken {MARKER} said both', now()
+             FROM (SELECT '{hobby}'::uuid AS a, '{}'::uuid AS b) pair",
+            planted.others[0]
+        ))
+        .await;
+}
+
 /// The rows of all tables that contain a word in any column, each with its table.
 async fn rows_with(memory: &MemoryFixture, word: &str) -> Vec<String> {
     let tables = rows(
@@ -162,6 +178,7 @@ async fn a_forgotten_entity_is_found_by_no_name_and_no_search() {
 async fn after_an_erasure_no_table_holds_the_text() {
     let memory = MemoryFixture::new().await;
     let planted = plant(&memory).await;
+    plant_verdict(&memory, &planted).await;
     let their = json!({"subject": "Anniken", "predicate": "city", "content": MARKER, "request_context": {"tenant_id": "other"}});
     store(&memory, "memory_store_fact", their).await;
     let other_before = rows(&memory, "SELECT * FROM words WHERE tenant_id = 'other' ORDER BY word").await;
@@ -177,6 +194,8 @@ async fn after_an_erasure_no_table_holds_the_text() {
         assert!(kept.iter().filter(vocabulary).count() == 0, "{word}: {kept:#?}");
     }
     assert!(rows(&memory, LEASED).await.is_empty(), "a worker must not store what it learned from them");
+    let verdict = one(&memory, "SELECT verdict, reason FROM conflicts WHERE verdict IS NOT NULL").await;
+    assert_eq!(verdict, json!({"verdict": "both_true", "reason": "removed by an erasure"}), "the pair itself stays");
     // Bob's memories and another tenant's are untouched.
     for (table, at) in [("facts", 0), ("rules", 1), ("episodes", 2)] {
         one(&memory, &format!("SELECT content FROM {table} WHERE id = '{}'", planted.others[at])).await;
@@ -251,7 +270,8 @@ async fn what_cannot_be_forgotten_is_refused_and_changes_nothing() {
 #[tokio::test]
 async fn a_tenant_can_be_erased_as_a_whole() {
     let memory = MemoryFixture::new().await;
-    plant(&memory).await;
+    let planted = plant(&memory).await;
+    plant_verdict(&memory, &planted).await;
     let their =
         json!({"subject": "Dora", "predicate": "city", "content": "Ulm", "request_context": {"tenant_id": "other"}});
     store(&memory, "memory_store_fact", their).await;
@@ -265,10 +285,19 @@ async fn a_tenant_can_be_erased_as_a_whole() {
     assert_eq!(everything(&memory).await, before);
     let done = memory.memory.erase_tenant(&call, false).await.unwrap();
     assert_eq!(done, preview);
-    assert_eq!((done.counts.facts, done.counts.rules, done.counts.entities), (6, 2, 3));
-    for table in
-        ["facts", "rules", "episodes", "entities", "merges", "memory_links", "words", "predicates", "idempotency_keys"]
-    {
+    assert_eq!((done.counts.facts, done.counts.rules, done.counts.entities), (7, 2, 3));
+    for table in [
+        "facts",
+        "rules",
+        "episodes",
+        "entities",
+        "merges",
+        "conflicts",
+        "memory_links",
+        "words",
+        "predicates",
+        "idempotency_keys",
+    ] {
         let left = rows(&memory, &format!("SELECT FROM {table} WHERE tenant_id = 'default'")).await;
         assert!(left.is_empty(), "{table}");
     }

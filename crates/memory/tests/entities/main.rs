@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod concurrency;
+mod duplicates;
 mod forgetting;
 mod hops;
 mod identity;

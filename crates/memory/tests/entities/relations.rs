@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use butler_domain::FactId;
+use butler_memory::FactChanges;
 use butler_testkit::MemoryFixture;
 use proptest::strategy::{Strategy, ValueTree};
 use serde_json::{Value, json};
@@ -81,7 +83,7 @@ async fn an_object_that_names_nobody_is_kept_as_text() {
     let stored = relate(&memory, "Ann", "knows", "Nobody").await;
     assert_eq!(stored.get("object_entity_id"), None);
     let fact = memory.call("memory_get", json!({"memory_type": "fact", "memory_id": stored["id"]})).await.unwrap();
-    assert!(fact.to_string().contains(r#""object":"Nobody""#), "{fact}");
+    assert!(fact.to_string().contains(r#""unlinked_object":"Nobody""#), "{fact}");
 }
 
 #[tokio::test]
@@ -260,7 +262,7 @@ async fn an_object_kept_as_text_becomes_a_relation_when_its_entity_is_created() 
     // The statement is the same as before, now with its object.
     let again = relate(&memory, "Ann", "knows", "Cárl").await;
     assert_eq!(again["superseded_id"], Value::Null, "{again}");
-    assert_eq!(super::rows(&memory, "SELECT FROM facts WHERE metadata ? 'object'").await.len(), 0);
+    assert_eq!(super::rows(&memory, "SELECT FROM facts WHERE metadata ? 'unlinked_object'").await.len(), 0);
 }
 
 #[tokio::test]
@@ -276,4 +278,28 @@ async fn an_object_that_gets_its_entity_by_a_rename_meets_the_relation_that_exis
     let active = "SELECT content AS c, object_entity_id AS o FROM facts WHERE validity = 'active'";
     let left = super::rows(&memory, active).await;
     assert_eq!(left, [json!({"c": "knows him well", "o": bob})], "of two on one key the entity's own stays");
+}
+
+#[tokio::test]
+async fn metadata_of_the_caller_never_becomes_a_relation() {
+    let memory = MemoryFixture::new().await;
+    let ann = person(&memory, "Ann", &[]).await;
+    let own = json!({"subject": "Ann", "predicate": "drew", "content": "a portrait", "metadata": {"object": "Carl"}});
+    let own = memory.call("memory_store_fact", own).await.expect("an answer");
+    person(&memory, "Carl", &[]).await;
+    assert_eq!(edges(&neighbors(&memory, json!({"entity_id": ann})).await), [""; 0]);
+    let fact = memory.call("memory_get", json!({"memory_type": "fact", "memory_id": own["id"]})).await.unwrap();
+    assert_eq!(fact["metadata"], json!({"object": "Carl"}), "and it is kept: {fact}");
+}
+
+#[tokio::test]
+async fn an_edit_keeps_an_object_that_is_text_until_its_entity_is_created() {
+    let memory = MemoryFixture::new().await;
+    let ann = person(&memory, "Ann", &[]).await;
+    let stored = relate(&memory, "Ann", "rides_with", "Carl").await;
+    let changes = FactChanges { content: Some("on the morning train".to_owned()), ..FactChanges::default() };
+    let fact = FactId(id(&stored["id"]).parse().expect("an id"));
+    memory.memory.edit_fact(&memory.as_test(), fact, &changes).await.unwrap().expect("the fact");
+    person(&memory, "Carl", &[]).await;
+    assert_eq!(edges(&neighbors(&memory, json!({"entity_id": ann})).await), ["Ann rides_with Carl"]);
 }

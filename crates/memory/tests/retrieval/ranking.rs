@@ -4,7 +4,7 @@ use butler_testkit::MemoryFixture;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::world::{episode, fact, fact_with, id, ids, number, results};
+use crate::world::{episode, fact, fact_with, id, ids, number, results, rule};
 
 async fn found(world: &MemoryFixture, mode: &str, query: &str) -> Vec<Uuid> {
     ids(&results(world, "memory_search", json!({"query": query, "mode": mode, "types": ["fact"]})).await)
@@ -95,6 +95,23 @@ async fn what_was_used_today_does_not_outrank_a_clear_match() {
     let after = ask().await;
     assert_eq!(id(&after[0]), wanted);
     assert!(number(&after[0], "relevance") > number(&after[1], "relevance") + 0.5);
+}
+
+#[tokio::test]
+async fn in_a_small_store_what_was_used_today_stays_below_a_clear_match() {
+    let world = MemoryFixture::new().await;
+    for n in 0..8 {
+        fact(&world, &format!("thing {n}"), "colour", &format!("shade {n} of grey")).await;
+    }
+    rule(&world, "Check the tide tables before sailing.", json!({})).await;
+    for _ in 0..3 {
+        results(&world, "memory_recall", json!({"topic": "which colour has each thing, and what about the tide?"}))
+            .await;
+    }
+    let wanted = fact(&world, "wifi", "network", "called Lighthouse").await;
+    let found = results(&world, "memory_recall", json!({"topic": "what is the wifi network called?"})).await;
+    assert_eq!(id(&found[0]), wanted);
+    assert_eq!(number(&found[0], "recency"), 0.0, "it was never used");
 }
 
 #[tokio::test]

@@ -62,6 +62,10 @@ pub struct PageMeta {
     /// Butlers that did not respond. Neither `data` nor `total` includes what they store.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<String>,
+    /// Whether there may be items that `total` does not count, because a search for them would take too long. Left out if
+    /// not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub incomplete: bool,
 }
 
 /// An item together with the butler whose database holds it.
@@ -84,7 +88,7 @@ impl<T> List<T> {
     /// A list that always fits on one page.
     pub fn complete(data: Vec<T>, unavailable: Vec<String>) -> Self {
         let total = i64::try_from(data.len()).unwrap_or(i64::MAX);
-        let meta = PageMeta { total, limit: total, offset: 0, has_more: false, next_cursor: None, unavailable };
+        let meta = PageMeta { total, limit: total, unavailable, ..PageMeta::default() };
         Self { data, meta }
     }
 }

@@ -154,10 +154,12 @@ impl RequestContext {
             let state = if refusal == Refusal::Expired { "expired" } else { "revoked" };
             ApiError::new(StatusCode::FORBIDDEN, "forbidden", format!("the token {id} is {state}"))
         };
-        let access = self.api.host.keyring().access_of(id, self.now).ok_or_else(unknown)?.map_err(refused)?;
+        let (access, validity) = self.api.host.keyring().access_of(id, self.now).ok_or_else(unknown)?;
+        // First, so that the state of somebody else's token stays unknown.
         if !self.access.may_look_as(&access) {
             return Err(unknown());
         }
+        validity.map_err(refused)?;
         access.require(right)?;
         self.tenant = access.tenant(None)?;
         self.access = access;

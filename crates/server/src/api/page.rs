@@ -103,6 +103,7 @@ impl PageRequest {
             has_more,
             next_cursor,
             unavailable: replies.unavailable,
+            incomplete: false,
         };
         List { data: rows, meta }
     }

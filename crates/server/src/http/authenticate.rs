@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use butler_domain::TenantId;
@@ -15,7 +15,6 @@ use uuid::Uuid;
 
 use super::headers::is_forwarded;
 use super::{ClientConnection, denied, reject};
-use crate::oauth;
 
 #[derive(Clone)]
 pub struct Authenticator(Arc<Inner>);
@@ -102,18 +101,9 @@ pub async fn authenticate(State(authenticator): State<Authenticator>, mut reques
             request.extensions_mut().insert(access);
         }
         Ok(None) => {}
-        Err(response) => return with_login(&authenticator.0.host, request.uri(), response),
+        Err(response) => return response,
     }
     next.run(request).await
-}
-
-/// Adds to the 401 of an MCP endpoint where a client learns to log in, if it can.
-fn with_login(host: &Host, uri: &Uri, mut response: Response) -> Response {
-    let current = response.headers().get(header::WWW_AUTHENTICATE);
-    if let Some(challenge) = current.and_then(|current| oauth::challenge(host, uri, current)) {
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
-    }
-    response
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

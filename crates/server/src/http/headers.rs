@@ -1,6 +1,6 @@
 //! What the headers of a request and of every response say about other web sites, proxies and the body.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
@@ -41,8 +41,9 @@ pub fn is_forwarded(headers: &HeaderMap) -> bool {
     NAMES.iter().any(|name| headers.contains_key(*name))
 }
 
-/// The network that a request comes from. Behind a proxy it is the last address of `X-Forwarded-For`, which the proxy
-/// itself added: before it, a client can write what it likes.
+/// The network that a request comes from, of IPv6 its first 48 bits: a provider gives as much to one customer. Behind a proxy
+/// it is that of the last address of `X-Forwarded-For`, which the proxy itself added: before it, a client can write what it
+/// likes.
 pub fn client_network(peer: IpAddr, headers: &HeaderMap, behind_proxy: bool) -> IpAddr {
     let forwarded = || {
         let addresses = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
@@ -50,7 +51,11 @@ pub fn client_network(peer: IpAddr, headers: &HeaderMap, behind_proxy: bool) -> 
         // Some proxies add the port.
         last.parse().ok().or_else(|| last.parse().ok().map(|address: SocketAddr| address.ip()))
     };
-    if behind_proxy { forwarded().map_or(peer, network) } else { peer }
+    let client = if behind_proxy { forwarded().map_or(peer, network) } else { peer };
+    match client {
+        IpAddr::V6(ip) if !ip.is_loopback() => Ipv6Addr::from_bits(ip.to_bits() & (u128::MAX << 80)).into(),
+        ip => ip,
+    }
 }
 
 /// Whether the body is JSON: exactly this media type, with or without parameters.
@@ -99,11 +104,9 @@ mod tests {
         assert_eq!(found(true, &forged), "203.0.113.9");
         assert_eq!(found(false, &forged), "127.0.0.1");
         assert_eq!(found(true, &[forged[0], ("x-forwarded-for", "203.0.113.7:4711")]), "203.0.113.7");
-        assert_eq!(
-            found(true, &[("x-forwarded-for", "2001:db8:1:2:3::4")]),
-            "2001:db8:1:2::",
-            "one network, one client"
-        );
+        assert_eq!(found(true, &[("x-forwarded-for", "2001:db8:1:2:3::4")]), "2001:db8:1::", "one network, one client");
+        let direct = client_network("2001:db8:1:2::".parse().unwrap(), &HeaderMap::new(), false);
+        assert_eq!(direct.to_string(), "2001:db8:1::", "without a proxy, too");
         for odd in ["", "unknown", "203.0.113.9,"] {
             assert_eq!(found(true, &[("x-forwarded-for", odd)]), "127.0.0.1", "{odd:?}");
         }

@@ -6,11 +6,11 @@ use butler_host::access::{Right, Rights};
 use butler_host::oauth::{self, Client, ClientDocuments, Login, redirect_matches};
 use url::Url;
 
+use super::OAuth;
 use super::form::Form;
 use super::login::unavailable;
-use super::metadata::DEFAULT_SCOPES;
+use super::metadata::{DEFAULT_SCOPES, resource_of};
 use super::page::{problem, redirect};
-use super::{OAuth, resource_of};
 
 /// A SHA-256 in base64url.
 const CHALLENGE_CHARS: usize = 43;

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use butler_host::host::Host;
 use serde_json::{Value, json};
@@ -13,13 +13,13 @@ use crate::http::reject;
 /// What a client gets unless it asks for something else. `admin` is for clients that name it.
 pub(super) const DEFAULT_SCOPES: [&str; 2] = ["read", "write"];
 
-/// The MCP address of a butler; the first butler has a short one.
-fn address(public_url: &str, path: &str) -> String {
+/// The address of a path of this server.
+pub(super) fn address(public_url: &str, path: &str) -> String {
     format!("{public_url}/{path}")
 }
 
 /// The name of the butler that an MCP path such as `butlers/health/mcp` leads to; `None` if there is none.
-fn butler_at(host: &Host, path: &str) -> Option<String> {
+pub(super) fn butler_at(host: &Host, path: &str) -> Option<String> {
     let path = path.trim_matches('/');
     let name = match path.strip_prefix("butlers/") {
         Some(rest) => Some(rest.strip_suffix("/mcp")?),
@@ -31,7 +31,7 @@ fn butler_at(host: &Host, path: &str) -> Option<String> {
 
 /// The butler that a resource indicator (RFC 8707) names; `None` if it names none of this server. The query, such as
 /// `profile=core`, selects what a client is offered and not what it may do, so a grant does not depend on it.
-pub fn resource_of(host: &Host, resource: &str) -> Option<String> {
+pub(super) fn resource_of(host: &Host, resource: &str) -> Option<String> {
     let path = resource.strip_prefix(host.server().public_url()?)?.strip_prefix('/')?;
     if resource.contains('#') {
         return None;
@@ -41,23 +41,12 @@ pub fn resource_of(host: &Host, resource: &str) -> Option<String> {
 
 /// A path with its query. A client compares the resource with the address that it was given (RFC 9728, section 3.3), so the
 /// query belongs to it.
-fn with_query(path: &str, query: Option<&str>) -> String {
+pub(super) fn with_query(path: &str, query: Option<&str>) -> String {
     // The address also stands between quotation marks, in a header.
     match query.filter(|query| !query.is_empty() && !query.contains(['"', '\\'])) {
         Some(query) => format!("{path}?{query}"),
         None => path.to_owned(),
     }
-}
-
-/// The challenge of a 401 at an MCP path: where the client learns how to log in.
-pub fn challenge(host: &Host, uri: &Uri, current: &HeaderValue) -> Option<HeaderValue> {
-    let path = uri.path().trim_matches('/');
-    butler_at(host, path)?;
-    let path = format!(".well-known/oauth-protected-resource/{}", with_query(path, uri.query()));
-    let metadata = address(host.server().public_url()?, &path);
-    let scope = DEFAULT_SCOPES.join(" ");
-    let current = current.to_str().ok()?;
-    HeaderValue::from_str(&format!("{current}, resource_metadata=\"{metadata}\", scope=\"{scope}\"")).ok()
 }
 
 fn of_resource(oauth: &OAuth, path: &str, query: Option<&str>) -> Response {

@@ -3,6 +3,7 @@
 
 mod authorize;
 mod authorize_request;
+mod challenge;
 mod error;
 mod form;
 mod login;
@@ -22,7 +23,7 @@ use butler_host::host::Host;
 use butler_host::oauth::ClientDocuments;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-pub use metadata::{challenge, resource_of};
+pub use challenge::offer_login;
 
 /// Registrations per second from one network, with a burst of ten seconds' worth. Each client registers once.
 const REGISTRATIONS_PER_SECOND: u32 = 1;

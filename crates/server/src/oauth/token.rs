@@ -8,9 +8,10 @@ use axum::response::{IntoResponse, Response};
 use butler_host::oauth::{self, ACCESS_LIFETIME, ClientDocuments, Credential, Issued, Outcome, Presented};
 use serde_json::json;
 
+use super::OAuth;
 use super::error::OAuthError;
 use super::form::Form;
-use super::{OAuth, resource_of};
+use super::metadata::resource_of;
 
 pub async fn token(State(oauth): State<OAuth>, headers: HeaderMap, body: Body) -> Response {
     let form = match Form::read(&headers, body, oauth.host.server().request_timeout()).await {
@@ -70,7 +71,7 @@ fn reason(outcome: &Outcome) -> &'static str {
         Outcome::Revoked => "the grant was revoked",
         Outcome::UsedAgain => "it was used before; the grant is revoked",
         Outcome::Mismatch => "it was issued to another client, redirect URI or code verifier",
-        Outcome::Unknown | Outcome::OtherResource | Outcome::Issued(_) => "it is unknown",
+        Outcome::Unknown | Outcome::OtherResource | Outcome::Issued(_) | Outcome::Repeated(..) => "it is unknown",
     }
 }
 

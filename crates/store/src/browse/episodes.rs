@@ -3,6 +3,7 @@
 use butler_domain::{ConsolidationStatus, Episode, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{LISTED_CHARS, Listed, Page};
@@ -72,136 +73,27 @@ pub async fn list(
     page: Page,
     now: Timestamp,
 ) -> Result<Listed<EpisodeItem>, StoreError> {
-    if let Some(ids) = &filter.ids {
-        return among(session, tenant, filter, ids, page, now).await;
-    }
-    let total = count(session, tenant, filter).await?;
-    let ids = session
+    let filter = json!({
+        "butler": filter.butler, "session_id": filter.session, "status": filter.status.map(ConsolidationStatus::as_str),
+        "stored_from": filter.from, "stored_to": filter.to, "since": filter.since, "until": filter.until,
+        "words": filter.words, "ids": filter.ids,
+    });
+    let found = session
         .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
-                SELECT id FROM episodes
-                WHERE tenant_id = $1 AND ($2::text IS NULL OR butler = $2) AND ($3::text IS NULL OR consolidation_status = $3)
-                  AND created_at >= coalesce($4::timestamptz, '-infinity') AND created_at <= coalesce($5::timestamptz, 'infinity')
-                  AND ($6::text IS NULL OR search_vector @@ (SELECT browse_query($1, $6))
-                       OR ((SELECT browse_query($1, $6)) IS NULL AND strpos(lower(content), lower($6)) > 0))
-                  AND ($7::uuid IS NULL OR session_id = $7)
-                  AND ($8::timestamptz IS NULL OR (created_at <= $8 AND (created_at < $8 OR id > $9)))
-                  AND ($12::timestamptz IS NULL OR occurred_at >= $12) AND ($13::timestamptz IS NULL OR occurred_at < $13)
-                ORDER BY created_at DESC, id LIMIT $10 OFFSET $11
-                "#,
+            sqlx::query!(
+                r#"SELECT ids AS "ids!", total AS "total!" FROM browse_episodes($1, $2, $3, $4, $5, $6)"#,
                 tenant.as_str(),
-                filter.butler.as_deref(),
-                filter.status.map(ConsolidationStatus::as_str),
-                filter.from,
-                filter.to,
-                filter.words.as_deref(),
-                filter.session,
+                filter,
                 page.after_at(),
                 page.after_id(),
                 page.limit,
                 page.offset,
-                filter.since,
-                filter.until,
-            )
-            .fetch_all(pg)
-        })
-        .await?;
-    let rows = by_ids(session, tenant, &ids, Some(LISTED_CHARS), now).await?;
-    Ok(Listed { rows, total })
-}
-
-/// The episodes of `ids` that match the filter, in their order. A separate statement, because this order would keep the
-/// index on time from serving a page.
-async fn among(
-    session: &mut Session,
-    tenant: &TenantId,
-    filter: &EpisodeFilter,
-    ids: &[Uuid],
-    page: Page,
-    now: Timestamp,
-) -> Result<Listed<EpisodeItem>, StoreError> {
-    let found = session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
-                SELECT id FROM unnest($2::uuid[]) WITH ORDINALITY AS asked (episode_id, place) JOIN episodes ON id = episode_id
-                WHERE tenant_id = $1 AND ($3::text IS NULL OR butler = $3) AND ($4::text IS NULL OR consolidation_status = $4)
-                  AND created_at >= coalesce($5::timestamptz, '-infinity') AND created_at <= coalesce($6::timestamptz, 'infinity')
-                  AND ($7::uuid IS NULL OR session_id = $7)
-                  AND ($8::timestamptz IS NULL OR occurred_at >= $8) AND ($9::timestamptz IS NULL OR occurred_at < $9)
-                ORDER BY place
-                "#,
-                tenant.as_str(),
-                ids,
-                filter.butler.as_deref(),
-                filter.status.map(ConsolidationStatus::as_str),
-                filter.from,
-                filter.to,
-                filter.session,
-                filter.since,
-                filter.until,
-            )
-            .fetch_all(pg)
-        })
-        .await?;
-    let size = |number: i64| usize::try_from(number).unwrap_or(0);
-    let shown: Vec<Uuid> = found.iter().copied().skip(size(page.offset)).take(size(page.limit)).collect();
-    let rows = by_ids(session, tenant, &shown, Some(LISTED_CHARS), now).await?;
-    Ok(Listed { rows, total: found.len() as i64 })
-}
-
-async fn count(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter) -> Result<i64, StoreError> {
-    let filters_time = filter.since.is_some() || filter.until.is_some();
-    let filters_source = filter.butler.is_some() || filter.session.is_some() || filter.status.is_some();
-    if !filters_time && !filters_source && filter.words.is_none() {
-        return count_all(session, tenant, filter).await;
-    }
-    session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
-                SELECT count(*) AS "count!" FROM episodes
-                WHERE tenant_id = $1 AND ($2::text IS NULL OR butler = $2) AND ($3::text IS NULL OR consolidation_status = $3)
-                  AND created_at >= coalesce($4::timestamptz, '-infinity') AND created_at <= coalesce($5::timestamptz, 'infinity')
-                  AND ($6::text IS NULL OR search_vector @@ (SELECT browse_query($1, $6))
-                       OR ((SELECT browse_query($1, $6)) IS NULL AND strpos(lower(content), lower($6)) > 0))
-                  AND ($7::uuid IS NULL OR session_id = $7)
-                  AND ($8::timestamptz IS NULL OR occurred_at >= $8) AND ($9::timestamptz IS NULL OR occurred_at < $9)
-                "#,
-                tenant.as_str(),
-                filter.butler.as_deref(),
-                filter.status.map(ConsolidationStatus::as_str),
-                filter.from,
-                filter.to,
-                filter.words.as_deref(),
-                filter.session,
-                filter.since,
-                filter.until,
             )
             .fetch_one(pg)
         })
-        .await
-}
-
-/// Counts episodes without a text filter. A separate statement, because the index on time answers it alone; a plan that
-/// also filters by text would read every episode.
-async fn count_all(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter) -> Result<i64, StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
-                SELECT count(*) AS "count!" FROM episodes
-                WHERE tenant_id = $1
-                  AND created_at >= coalesce($2::timestamptz, '-infinity') AND created_at <= coalesce($3::timestamptz, 'infinity')
-                "#,
-                tenant.as_str(),
-                filter.from,
-                filter.to,
-            )
-            .fetch_one(pg)
-        })
-        .await
+        .await?;
+    let rows = by_ids(session, tenant, &found.ids, Some(LISTED_CHARS), now).await?;
+    Ok(Listed { rows, total: found.total })
 }
 
 /// The whole episode; `None` if this tenant has no such episode.

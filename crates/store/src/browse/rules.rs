@@ -3,6 +3,7 @@
 use butler_domain::{Maturity, Rule, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{LISTED_CHARS, Listed, Page};
@@ -130,50 +131,23 @@ pub async fn list(
     page: Page,
     now: Timestamp,
 ) -> Result<Listed<RuleItem>, StoreError> {
+    let filter = json!({
+        "state": filter.state.as_str(), "scopes": filter.scopes, "maturity": filter.maturity.map(Maturity::as_str),
+        "words": filter.words, "min_confidence": filter.min_confidence, "tag": filter.tag, "ids": filter.ids,
+        "since": filter.since, "until": filter.until, "sort": filter.sort.as_str(),
+        "by_trust": Maturity::BY_TRUST.map(Maturity::as_str),
+    });
     let found = session
         .run(|pg| {
             sqlx::query!(
-                r#"
-                WITH matching AS MATERIALIZED (
-                    SELECT id, created_at, maturity, effectiveness_score, applied_count FROM rules
-                    WHERE tenant_id = $1 AND ($2::text[] IS NULL OR scope = ANY ($2)) AND ($3::text IS NULL OR maturity = $3)
-                      AND ($4::text IS NULL OR search_vector @@ (SELECT browse_query($1, $4))
-                           OR ((SELECT browse_query($1, $4)) IS NULL AND strpos(lower(content), lower($4)) > 0))
-                      AND ($5::double precision <= 0 OR effective_confidence(confidence, decay_rate, last_confirmed_at, $6) >= $5)
-                      AND CASE $7 WHEN 'all' THEN true WHEN 'forgotten' THEN NOT rule_is_remembered(metadata)
-                                  WHEN 'fading' THEN rule_is_remembered(metadata) AND memory_is_fading(metadata)
-                                  ELSE rule_is_remembered(metadata) END
-                      AND ($14::text IS NULL OR jsonb_exists(tags, $14)) AND ($15::uuid[] IS NULL OR id = ANY ($15))
-                      AND created_at >= coalesce($16::timestamptz, '-infinity') AND created_at < coalesce($17::timestamptz, 'infinity')
-                )
-                SELECT (SELECT count(*) FROM matching) AS "total!", ARRAY(
-                    SELECT id FROM matching
-                    WHERE $9::timestamptz IS NULL OR (created_at <= $9 AND (created_at < $9 OR id > $10))
-                    ORDER BY CASE WHEN $8 = 'best' THEN array_position($15, id) END,
-                             CASE WHEN $8 = 'maturity' THEN array_position($13::text[], maturity) END,
-                             CASE WHEN $8 IN ('maturity', 'most_effective') THEN -effectiveness_score
-                                  WHEN $8 = 'least_effective' THEN effectiveness_score
-                                  WHEN $8 = 'most_applied' THEN -applied_count END,
-                             CASE WHEN $8 = 'oldest' THEN created_at END, created_at DESC, id
-                    LIMIT $11 OFFSET $12) AS "ids!"
-                "#,
+                r#"SELECT ids AS "ids!", total AS "total!" FROM browse_rules($1, $2, $3, $4, $5, $6, $7)"#,
                 tenant.as_str(),
-                filter.scopes.as_deref(),
-                filter.maturity.map(Maturity::as_str),
-                filter.words.as_deref(),
-                filter.min_confidence,
                 now,
-                filter.state.as_str(),
-                filter.sort.as_str(),
+                filter,
                 page.after_at(),
                 page.after_id(),
                 page.limit,
                 page.offset,
-                &Maturity::BY_TRUST.map(|maturity| maturity.as_str().to_owned()),
-                filter.tag.as_deref(),
-                filter.ids.as_deref(),
-                filter.since,
-                filter.until,
             )
             .fetch_one(pg)
         })

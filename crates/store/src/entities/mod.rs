@@ -19,7 +19,7 @@ pub use merge::{MergeOutcome, Merged, merge};
 pub use neighbors::{Edge, Neighbor, Neighborhood, Neighbors, neighbors};
 pub use resolve::{CANDIDATES, EntityMatch, NameQuery, candidates};
 pub use unmerge::{UnmergeOutcome, Unmerged, unmerge};
-pub use write::{Changes, CreateOutcome, NewEntity, UpdateOutcome, create, link, named_by_facts, update};
+pub use write::{Changes, CreateOutcome, KeptApart, NewEntity, UpdateOutcome, create, link, named_by_facts, update};
 
 /// An entity and, if it was merged, its survivor.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,6 +2,7 @@
 
 use butler_domain::event::EventType;
 use butler_domain::ids::new_id;
+use butler_domain::resolve::KEPT_APART;
 use butler_domain::{Entity, EntityId, EntityType, TenantId, limits};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -85,6 +86,28 @@ pub struct Changes {
     pub aliases: Option<Vec<String>>,
     /// Sets these keys and keeps the others.
     pub metadata: Option<Map<String, Value>>,
+    /// Changes one of the entities that it is kept apart from.
+    pub kept_apart: Option<KeptApart>,
+}
+
+/// Whether an entity is known to be another one than the entity that changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptApart {
+    pub from: EntityId,
+    pub apart: bool,
+}
+
+impl KeptApart {
+    /// Adds the id to the list in the metadata, or removes it.
+    fn apply(self, metadata: &mut Map<String, Value>) {
+        let ids = metadata.entry(KEPT_APART).or_insert_with(|| json!([]));
+        let mut kept: Vec<Value> = ids.as_array().cloned().unwrap_or_default();
+        kept.retain(|id| *id != json!(self.from));
+        if self.apart {
+            kept.push(json!(self.from));
+        }
+        *ids = json!(kept);
+    }
 }
 
 /// The result of changing an entity. All outcomes but `Updated` wrote nothing.
@@ -149,8 +172,11 @@ async fn attempt_update(write: WriteContext<'_>, id: EntityId, changes: &Changes
         after.aliases.clone_from(aliases);
     }
     after.metadata.extend(changes.metadata.clone().unwrap_or_default());
+    if let Some(change) = changes.kept_apart {
+        change.apply(&mut after.metadata);
+    }
     let bytes = serde_json::to_string(&after.metadata).map_or(usize::MAX, |json| json.len());
-    if changes.metadata.is_some() && bytes > limits::METADATA_BYTES {
+    if after.metadata != before.metadata && bytes > limits::METADATA_BYTES {
         return Ok(UpdateOutcome::MetadataTooLarge { bytes });
     }
     let written = save_with_event(WriteContext { session: &mut tx, tenant, now, origin }, &before, &after).await;
@@ -220,8 +246,8 @@ pub async fn named_by_facts(session: &mut Session, tenant: &TenantId) -> Result<
                 FROM (SELECT DISTINCT folded_name(f.subject) AS name FROM facts f
                       WHERE f.tenant_id = $1 AND f.entity_id IS NULL AND f.validity = 'active'
                       UNION
-                      SELECT folded_name(f.metadata ->> 'object') FROM facts f
-                      WHERE f.tenant_id = $1 AND f.object_entity_id IS NULL AND f.validity = 'active' AND f.metadata ? 'object') u,
+                      SELECT folded_name(f.metadata ->> 'unlinked_object') FROM facts f
+                      WHERE f.tenant_id = $1 AND f.object_entity_id IS NULL AND f.validity = 'active' AND f.metadata ? 'unlinked_object') u,
                      LATERAL entities_named($1, u.name) n
                 ORDER BY 1
                 "#,

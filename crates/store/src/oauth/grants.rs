@@ -7,6 +7,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::events::{self, NewEvent};
+use crate::hex::bytea;
 use crate::tokens::{self, TokenHash};
 use crate::{Session, StoreError, WriteContext};
 
@@ -71,23 +72,18 @@ pub async fn allow(session: &mut Session, origin: &Origin, grant: &NewGrant) -> 
         .execute(pg)
     })
     .await?;
+    let row = json!({"id": grant.id, "tenant_id": grant.tenant.as_str(), "butler": grant.butler, "rights": grant.rights,
+        "client_id": grant.client_id, "client_name": grant.client_name, "redirect_uri": grant.redirect_uri,
+        "login_id": grant.login, "created_at": grant.created_at, "code_hash": bytea(&grant.code_hash),
+        "code_challenge": grant.code_challenge, "code_expires_at": grant.code_expires_at});
     tx.run(|pg| {
         sqlx::query!(
             "INSERT INTO oauth_grants (id, tenant_id, butler, rights, client_id, client_name, redirect_uri, login_id,
                                        created_at, code_hash, code_challenge, code_expires_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-            grant.id,
-            grant.tenant.as_str(),
-            grant.butler,
-            &grant.rights,
-            grant.client_id,
-            grant.client_name,
-            grant.redirect_uri,
-            grant.login,
-            grant.created_at,
-            &grant.code_hash[..],
-            grant.code_challenge,
-            grant.code_expires_at
+             SELECT id, tenant_id, butler, rights, client_id, client_name, redirect_uri, login_id, created_at, code_hash,
+                    code_challenge, code_expires_at
+             FROM jsonb_populate_record(NULL::oauth_grants, $1)",
+            row
         )
         .execute(pg)
     })

@@ -43,12 +43,19 @@ pub struct RefreshUse<'a> {
     pub previous_until: Timestamp,
     /// A refresh token that was replaced after this time is used twice at once, not again.
     pub parallel_since: Timestamp,
+    /// The new secrets follow from this and the presented token.
+    pub seed: Seed,
 }
+
+/// A random value. With the token that only the client has, it gives the secrets that replace the token.
+pub type Seed = [u8; 32];
 
 /// What became of a code or a refresh token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Issued(Box<Grant>),
+    /// The refresh token is used twice at once. The secrets are those of the first request, which follow from this seed.
+    Repeated(Box<Grant>, Seed),
     Unknown,
     Expired,
     Revoked,
@@ -177,13 +184,19 @@ async fn remember(tx: &mut Tx<'_>, grant: &Grant, now: Timestamp, secrets: NewSe
     Ok(())
 }
 
-/// Marks the refresh tokens that the grant had so far as replaced.
-async fn replace(tx: &mut Tx<'_>, grant: Uuid, now: Timestamp) -> Result<(), StoreError> {
+/// Marks the presented refresh token as replaced, and forgets the seeds that are no longer needed.
+async fn replace(tx: &mut Tx<'_>, grant: Uuid, now: Timestamp, presented: RefreshUse<'_>) -> Result<(), StoreError> {
     tx.run(|pg| {
         sqlx::query!(
-            "UPDATE oauth_refresh_tokens SET replaced_at = $2 WHERE grant_id = $1 AND replaced_at IS NULL",
+            "UPDATE oauth_refresh_tokens
+             SET replaced_at = coalesce(replaced_at, $2),
+                 successor_seed = CASE WHEN token_hash = $3 THEN $4::bytea WHEN replaced_at > $5 THEN successor_seed END
+             WHERE grant_id = $1 AND (replaced_at IS NULL OR successor_seed IS NOT NULL)",
             grant,
-            now
+            now,
+            &presented.refresh_hash[..],
+            &presented.seed[..],
+            presented.parallel_since
         )
         .execute(pg)
     })
@@ -192,8 +205,7 @@ async fn replace(tx: &mut Tx<'_>, grant: Uuid, now: Timestamp) -> Result<(), Sto
 }
 
 /// Exchanges a refresh token for new secrets. One that was replaced a while ago revokes the grant: two parties have it. One
-/// that was replaced a moment ago is a client that refreshes twice at once. It gets secrets of its own, and those that the
-/// other request got keep working.
+/// that was replaced a moment ago is a client that refreshes twice at once. It gets the same secrets again.
 pub async fn refresh(
     session: &mut Session,
     origin: &Origin,
@@ -206,7 +218,7 @@ pub async fn refresh(
     let found = tx
         .run(|pg| {
             sqlx::query!(
-                "SELECT grant_id, replaced_at FROM oauth_refresh_tokens WHERE token_hash = $1",
+                "SELECT grant_id, replaced_at, successor_seed FROM oauth_refresh_tokens WHERE token_hash = $1",
                 &presented.refresh_hash[..]
             )
             .fetch_optional(pg)
@@ -219,7 +231,8 @@ pub async fn refresh(
     if grant.client_id != presented.client_id {
         return Ok(Outcome::Mismatch);
     }
-    if found.replaced_at.is_some_and(|at| at <= presented.parallel_since) {
+    let seed = found.successor_seed.and_then(|seed| Seed::try_from(seed).ok());
+    if found.replaced_at.is_some_and(|at| at <= presented.parallel_since || seed.is_none()) {
         tokens::revoke_all(&mut tx, origin, now, &[grant.id]).await?;
         tx.commit().await?;
         return Ok(Outcome::UsedAgain);
@@ -232,16 +245,14 @@ pub async fn refresh(
     if presented.butler.is_some_and(|butler| butler != grant.butler) {
         return Ok(Outcome::OtherResource);
     }
+    if let Some(seed) = seed {
+        return Ok(Outcome::Repeated(Box::new(grant), seed));
+    }
     let Some(token) = tokens::list(&mut tx).await?.into_iter().find(|token| token.id == grant.id) else {
         return Ok(Outcome::Unknown);
     };
-    let parallel = found.replaced_at.is_some();
     // The replaced access token must not work longer than it would have.
-    let previous_until = match token.expires_at {
-        Some(end) if parallel => end,
-        Some(end) => end.min(presented.previous_until),
-        None => presented.previous_until,
-    };
+    let previous_until = token.expires_at.map_or(presented.previous_until, |end| end.min(presented.previous_until));
     // An access token has usually expired by now, and an expired token is not rotated.
     tx.run(|pg| {
         sqlx::query!("UPDATE tokens SET expires_at = $2 WHERE id = $1", grant.id, secrets.access_expires_at).execute(pg)
@@ -251,9 +262,7 @@ pub async fn refresh(
     if rotated != Some(true) {
         return Ok(Outcome::Revoked);
     }
-    if !parallel {
-        replace(&mut tx, grant.id, now).await?;
-    }
+    replace(&mut tx, grant.id, now, presented).await?;
     remember(&mut tx, &grant, now, secrets).await?;
     tx.commit().await?;
     Ok(Outcome::Issued(Box::new(Grant { expires_at: secrets.refresh_expires_at, ..grant })))

@@ -7,7 +7,7 @@ mod logins;
 
 pub use clients::{Client, client, mark_granted, register};
 pub use grants::{Denial, Grant, NewGrant, allow, deny, list, revoke};
-pub use issue::{CodeUse, NewSecrets, Outcome, RefreshUse, exchange, refresh};
+pub use issue::{CodeUse, NewSecrets, Outcome, RefreshUse, Seed, exchange, refresh};
 pub use logins::{Login, NewLogin, create_login, login_by_session, open_session};
 
 use crate::{Session, StoreError};

@@ -5,8 +5,8 @@ use butler_domain::{TenantId, Timestamp};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::Kind;
 use super::write::insert;
+use super::{Kind, facts};
 use crate::{Session, StoreError};
 
 /// Notes the facts that the import brings, until the transaction ends: those that were there before are not changed.
@@ -99,6 +99,7 @@ pub(super) async fn resolve(
         })
         .await?;
     note(session, &[id]).await?;
+    facts::mark_due(session, tenant, &[id]).await?;
     Ok(true)
 }
 

@@ -106,11 +106,12 @@ const NO_NAMES: &[Difference] = &[
     ),
     (
         "IF named <> '{}' THEN keyword_path := concat_ws('+', keyword_path, 'names'); \
-         SELECT array_agg(m.place), array_agg(m.id), array_agg(m.hits), array_agg(m.length), array_agg(m.standing), \
-         greatest(count(*), match_taken) INTO matched, ids, hits, lengths, standings, match_taken \
-         FROM (SELECT * FROM unnest(matched, ids, hits, lengths, standings) AS u (place, id, hits, length, standing) \
-         UNION SELECT u.* FROM facts_match_named(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named) n, \
-         unnest(n.places, n.ids, n.hits, n.lengths, n.standings) AS u (place, id, hits, length, standing)) m; END IF;",
+         SELECT matched || array_agg(u.place), ids || array_agg(u.id), hits || array_agg(u.bits), \
+         lengths || array_agg(u.length), standings || array_agg(u.standing), match_taken + count(*) \
+         INTO matched, ids, hits, lengths, standings, match_taken FROM (SELECT DISTINCT u.* \
+         FROM facts_match_named(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named) n, \
+         unnest(n.places, n.ids, n.hits, n.lengths, n.standings) AS u (place, id, bits, length, standing)) u \
+         LEFT JOIN unnest(matched) AS m (place) ON m.place = u.place WHERE m.place IS NULL; END IF;",
         "",
     ),
     (" || name_weights", ""),

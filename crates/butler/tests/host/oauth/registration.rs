@@ -22,6 +22,8 @@ fn a_flood_of_registrations_from_one_network_delays_no_other() {
     assert!(accepted >= 10 && slowed > 0 && accepted + slowed == 60, "{statuses:?}");
     assert_eq!(register(0, "203.0.113.10"), 201, "another network");
     assert_eq!(register(0, "2001:db8::1"), 201);
+    let statuses: Vec<u16> = (0..60).map(|n| register(0, &format!("2001:db8:1:{n:x}::1"))).collect();
+    assert!(statuses.contains(&429), "the networks of 64 bits within one of 48 are one client: {statuses:?}");
 }
 
 #[test]

@@ -4,6 +4,20 @@ use serde_json::{Value, json};
 
 use super::Api;
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_duplicates_says_that_it_compared_only_a_part_of_the_names() {
+    let api = Api::start().await;
+    let pairs = async || api.get("/api/memory/duplicates").await["meta"]["incomplete"].clone();
+    entity(&api, "Project Zebra", "other").await;
+    assert_eq!(pairs().await, Value::Null, "all were compared");
+    for part in 0..4 {
+        let aliases: Vec<String> = (0..60).map(|number| format!("Project {part} {number}")).collect();
+        let arguments = json!({"canonical_name": format!("Plan {part}"), "entity_type": "other", "aliases": aliases});
+        api.tool("general", "entity_create", arguments).await;
+    }
+    assert_eq!(pairs().await, json!(true), "240 names begin with the same letters");
+}
+
 async fn entity(api: &Api, name: &str, kind: &str) -> String {
     let arguments = json!({"canonical_name": name, "entity_type": kind});
     api.tool("general", "entity_create", arguments).await["entity_id"].as_str().unwrap().to_owned()

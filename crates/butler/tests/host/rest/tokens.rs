@@ -369,10 +369,17 @@ async fn an_admin_sees_what_the_holder_of_a_token_recalls() {
     }
     assert_eq!(recall(&reader.secret, &root.id, "general").await.status, 403, "only an admin");
     let now = api.host.clock().now();
-    token_changes::revoke(&api.host.butlers(), &Origin::default(), now, reader.id.parse().unwrap()).await.unwrap();
+    for token in [&reader, &guest] {
+        token_changes::revoke(&api.host.butlers(), &Origin::default(), now, token.id.parse().unwrap()).await.unwrap();
+    }
     for butler in api.host.butlers() {
         butler_host::host::tokens::load(&api.host, &butler).await.unwrap();
     }
     let answer = recall(&root.secret, &reader.id, "general").await;
     assert!(answer.status == 403 && answer.text().contains("is revoked"), "{}", answer.text());
+    let nobody = uuid::Uuid::nil().to_string();
+    let unknown = recall(&root.secret, &nobody, "general").await;
+    let foreign = recall(&root.secret, &guest.id, "general").await;
+    assert_eq!((unknown.status, foreign.status), (404, 404), "{}", foreign.text());
+    assert_eq!(foreign.text().replace(&guest.id, &nobody), unknown.text(), "its state is not told");
 }

@@ -31,7 +31,8 @@ async fn nobody_undoes_the_confirmation_of_somebody_else() {
     let mine = mine.as_str().unwrap().replace('+', "%2B");
     api.tool("general", "memory_confirm", json!({"memory_type": "fact", "memory_id": fact})).await;
     let agents = api.get(&path).await["data"]["last_confirmed_at"].clone();
-    for undo in [format!("{path}/undo"), format!("{path}/undo?at={mine}")] {
+    let theirs = agents.as_str().unwrap().replace('+', "%2B");
+    for undo in [format!("{path}/undo"), format!("{path}/undo?at={mine}"), format!("{path}/undo?at={theirs}")] {
         let refused = api.send("POST", &undo, Value::Null).await;
         assert_eq!((refused.status, refused.json()["error"]["code"].as_str()), (409, Some("invalid_state")), "{undo}");
     }

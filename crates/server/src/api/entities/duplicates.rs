@@ -1,6 +1,7 @@
 //! `GET /api/memory/duplicates`: entities that may be the same. `POST /api/memory/entities/{id}/apart`: two that are not.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use butler_domain::EntityId;
 use butler_host::access::Right;
@@ -43,9 +44,15 @@ impl Operation for ListDuplicates {
     async fn run(ctx: RequestContext, (): (), query: DuplicatesQuery, (): ()) -> Result<Self::Answer, ApiError> {
         let (ctx, only) = (&ctx, query.butler.as_deref());
         let request = ctx.page_request(query.paging, only)?.cursor_only_if(false)?;
-        let part =
-            |memory: Arc<Memory>, page| async move { Ok(memory.duplicate_pairs(&ctx.call(&memory), page).await?) };
-        ctx.page(only, request, part, DuplicatePair::order, |_| None).await
+        let incomplete = &AtomicBool::new(false);
+        let part = |memory: Arc<Memory>, page| async move {
+            let found = memory.duplicate_pairs(&ctx.call(&memory), page).await?;
+            incomplete.fetch_or(found.incomplete, Ordering::Relaxed);
+            Ok(found.page)
+        };
+        let mut list = ctx.page(only, request, part, DuplicatePair::order, |_| None).await?;
+        list.meta.incomplete = incomplete.load(Ordering::Relaxed);
+        Ok(list)
     }
 }
 
@@ -80,11 +87,7 @@ impl Operation for KeepApart {
         body: ApartBody,
     ) -> Result<Self::Answer, ApiError> {
         let (ctx, id) = (&ctx, path.id);
-        let (home, memory) = ctx
-            .home(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
-                Ok(ctx.browse(&memory).has_entity(id).await?)
-            })
-            .await?;
+        let (home, memory) = super::home(ctx, query.butler.as_deref(), id).await?;
         let (one, other) = (EntityId(id), EntityId(body.other_entity_id));
         let item = memory.keep_apart(&ctx.call(&memory), one, other, body.apart.unwrap_or(true)).await?;
         Ok(Single::new(WithHome { home, item }))

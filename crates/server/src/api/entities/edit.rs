@@ -52,11 +52,7 @@ impl Operation for EditEntity {
             aliases: body.aliases.map(|list| aliases(&json!(list), limits::MERGED_ALIASES)).transpose()?,
             metadata: body.metadata.map(|object| validate::metadata(&json!(object))).transpose()?,
         };
-        let (home, memory) = ctx
-            .home(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
-                Ok(ctx.browse(&memory).has_entity(id).await?)
-            })
-            .await?;
+        let (home, memory) = super::home(ctx, query.butler.as_deref(), id).await?;
         let item = memory.update_entity(&ctx.call(&memory), EntityId(id), changes).await?;
         Ok(Single::new(WithHome { home, item }))
     }

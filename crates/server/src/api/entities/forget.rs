@@ -51,11 +51,7 @@ impl Operation for ForgetEntity {
         body: ForgetBody,
     ) -> Result<Self::Answer, ApiError> {
         let (ctx, id) = (&ctx, path.id);
-        let (home, memory) = ctx
-            .home(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
-                Ok(ctx.browse(&memory).has_entity(id).await?)
-            })
-            .await?;
+        let (home, memory) = super::home(ctx, query.butler.as_deref(), id).await?;
         let wanted = entities::ForgetEntity {
             id: EntityId(id),
             erase: body.erase,

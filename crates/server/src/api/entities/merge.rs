@@ -50,11 +50,7 @@ impl Operation for MergeEntity {
         body: MergeBody,
     ) -> Result<Self::Answer, ApiError> {
         let (ctx, id) = (&ctx, path.id);
-        let (home, memory) = ctx
-            .home(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
-                Ok(ctx.browse(&memory).has_entity(id).await?)
-            })
-            .await?;
+        let (home, memory) = super::home(ctx, query.butler.as_deref(), id).await?;
         let (source, target) = (EntityId(id), EntityId(body.target_entity_id));
         let preview = query.preview.unwrap_or(false);
         let item = memory.merge_entities_detailed(&ctx.call(&memory), source, target, preview).await?;

@@ -9,3 +9,21 @@ pub mod list;
 pub mod merge;
 pub mod neighbors;
 pub mod unmerge;
+
+use std::sync::Arc;
+
+use butler_memory::Memory;
+use uuid::Uuid;
+
+use super::error::ApiError;
+use super::operation::RequestContext;
+
+/// The memory that holds the entity.
+async fn home(ctx: &RequestContext, butler: Option<&str>, id: Uuid) -> Result<(String, Arc<Memory>), ApiError> {
+    ctx.home(
+        butler,
+        &format!("entity with id {id}"),
+        |memory| async move { Ok(ctx.browse(&memory).has_entity(id).await?) },
+    )
+    .await
+}

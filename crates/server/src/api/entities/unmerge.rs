@@ -26,11 +26,7 @@ impl Operation for UnmergeEntity {
 
     async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
         let (ctx, id) = (&ctx, path.id);
-        let (home, memory) = ctx
-            .home(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
-                Ok(ctx.browse(&memory).has_entity(id).await?)
-            })
-            .await?;
+        let (home, memory) = super::home(ctx, query.butler.as_deref(), id).await?;
         let item = memory.unmerge_entity(&ctx.call(&memory), EntityId(id)).await?;
         Ok(Single::new(WithHome { home, item }))
     }

@@ -16,8 +16,8 @@ use crate::api::operation::{Operation, RequestContext, Verb};
 pub struct UndoQuery {
     #[serde(flatten)]
     pub butler: ButlerQuery,
-    /// When it was made: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
-    /// the last one, if the same caller made it.
+    /// When you made it: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
+    /// the last one, if you made it.
     pub at: Option<Timestamp>,
 }
 

@@ -1,16 +1,14 @@
 //! Export and import of everything a tenant owns.
 
+mod command;
+mod foreign;
+
 use butler_domain::TenantId;
 use butler_domain::event::Origin;
 use butler_memory::Call;
-use butler_memory::transfer::{
-    FileFormat, ForeignFormat, ImportOptions, ImportReport, Line, TransferError, detect_format,
-};
-use butler_store::idempotency;
+use butler_memory::transfer::{ImportOptions, ImportReport, Line, TransferError};
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-
-use crate::program::{Serving, butler, stderr, stdout};
 
 async fn export(of: &MemoryFixture) -> Vec<String> {
     let mut lines = Vec::new();
@@ -212,86 +210,6 @@ async fn ids_of_other_tenants_other_models_and_old_terms_are_handled() {
 }
 
 #[tokio::test]
-async fn memories_of_other_programs_become_facts_once() {
-    let mem0 = json!({"results": [
-        {"id": "1", "memory": "Likes hiking", "user_id": "alex", "categories": ["sport"], "created_at": "2024-01-01T00:00:00Z"},
-        {"id": "2", "memory": "Is vegetarian", "user_id": "alex"}]})
-    .to_string();
-    let graph = "{\"type\":\"entity\",\"name\":\"Ada\",\"entityType\":\"person\",\"observations\":[\"likes tea\",\"writes programs\"]}\n\
-                 {\"type\":\"entity\",\"name\":\"Acme\",\"entityType\":\"company\",\"observations\":[]}\n\
-                 {\"type\":\"relation\",\"from\":\"Ada\",\"to\":\"Acme\",\"relationType\":\"works at\"}";
-    let claude = "# Style\n- Use tabs\n- Write tests first\n\n## Commands\nRun `make` to build.\n";
-    for (text, name, format) in [
-        (&mem0[..], None, Some(ForeignFormat::Mem0)),
-        (graph, Some("memory.jsonl"), Some(ForeignFormat::McpMemory)),
-        (claude, None, Some(ForeignFormat::ClaudeCode)),
-        ("Prefers tabs.", Some("CLAUDE.MD"), Some(ForeignFormat::ClaudeCode)),
-        ("Prefers tabs.", None, None),
-        (claude, Some("notes.txt"), None),
-        ("garbage", Some("g.bin"), None),
-    ] {
-        assert_eq!(detect_format(text, name), format.map(FileFormat::Foreign), "{name:?}: {text}");
-    }
-    let there = MemoryFixture::new().await;
-    let options =
-        ImportOptions { tenant: TenantId::default(), dry_run: false, partial: false, origin: Origin::default() };
-    for (format, text, facts) in [
-        (ForeignFormat::Mem0, mem0.as_str(), 2),
-        (ForeignFormat::McpMemory, graph, 3),
-        (ForeignFormat::ClaudeCode, claude, 3),
-    ] {
-        let trial = ImportOptions { dry_run: true, ..options.clone() };
-        let tried = there.memory.import_foreign(format, text, "CLAUDE", &trial, &|_, _| ()).await.unwrap();
-        assert_eq!((tried.kinds["fact"].created, tried.committed), (facts, false), "a dry run counts: {tried:?}");
-        let first = there.memory.import_foreign(format, text, "CLAUDE", &options, &|_, _| ()).await.unwrap();
-        assert_eq!(first.kinds["fact"].created, facts, "{first:?}");
-        assert_eq!(tried.kinds, first.kinds, "the dry run predicts the import");
-        there.clock.advance_days(0.1);
-        let tried = there.memory.import_foreign(format, text, "CLAUDE", &trial, &|_, _| ()).await.unwrap();
-        assert_eq!((tried.created(), tried.kinds["fact"].existing), (0, facts), "{tried:?}");
-        let second = there.memory.import_foreign(format, text, "CLAUDE", &options, &|_, _| ()).await.unwrap();
-        assert_eq!((second.created(), second.kinds["fact"].existing), (0, facts), "{second:?}");
-    }
-    let found = there.call("memory_search", json!({"query": "works at Acme", "limit": 1})).await.unwrap();
-    assert_eq!(found["results"][0]["content"], "Acme", "{found}");
-    let ada = there.call("entity_resolve", json!({"name": "Ada"})).await.unwrap()["candidates"][0]["entity_id"].clone();
-    let around = there.call("entity_neighbors", json!({"entity_id": ada})).await.unwrap();
-    assert_eq!(around["entities"][1]["canonical_name"], "Acme", "a relation is an edge: {around}");
-    // After a year the idempotency keys are pruned. Facts forgotten since then stay forgotten.
-    there.clock.advance_days(365.0);
-    let pruned = async { idempotency::prune(&mut *there.memory.db().owner().await?, there.memory.now()).await };
-    assert_eq!(pruned.await.unwrap(), 8);
-    let tea =
-        there.call("memory_search", json!({"query": "likes tea", "min_confidence": 0, "limit": 1})).await.unwrap();
-    let id = &tea["results"][0]["id"];
-    there.call("memory_forget", json!({"memory_type": "fact", "memory_id": id})).await.unwrap();
-    let later = there.memory.import_foreign(ForeignFormat::McpMemory, graph, "x", &options, &|_, _| ()).await.unwrap();
-    assert_eq!((later.created(), later.kinds["fact"].existing), (0, 3), "{later:?}");
-    let bad = there
-        .memory
-        .import_foreign(ForeignFormat::Mem0, "{\"memory\": \"a\"}\n{oops", "x", &options, &|_, _| ())
-        .await
-        .unwrap();
-    assert!(!bad.committed && bad.problems[0].line == Some(2), "{bad:?}");
-}
-
-#[tokio::test]
-async fn several_relations_of_one_kind_are_all_kept() {
-    let graph = r#"{"type":"entity","name":"Ada","entityType":"person","observations":[]}
-        {"type":"relation","from":"Ada","to":"Bob","relationType":"knows"}
-        {"type":"relation","from":"Ada","to":"Cid","relationType":"knows"}
-        {"type":"relation","from":"Ada","to":"Bob","relationType":"married to"}
-        {"type":"relation","from":"Ada","to":"Dan","relationType":"married to"}"#;
-    let there = MemoryFixture::new().await;
-    let options =
-        ImportOptions { tenant: TenantId::default(), dry_run: false, partial: false, origin: Origin::default() };
-    let report = there.memory.import_foreign(ForeignFormat::McpMemory, graph, "x", &options, &|_, _| ()).await.unwrap();
-    assert_eq!(report.kinds["fact"].created, 4, "{report:?}");
-    let stats = there.call("memory_stats", json!({})).await.unwrap();
-    assert_eq!(stats["facts"]["active"], 4, "{stats}");
-}
-
-#[tokio::test]
 async fn imported_facts_are_linked_to_the_entity_that_their_subject_names() {
     let here = MemoryFixture::new().await;
     here.call("memory_store_fact", json!({"subject": "Ada", "predicate": "plays", "content": "the harp"}))
@@ -340,63 +258,6 @@ async fn a_time_or_number_that_the_program_cannot_read_is_refused_with_its_line(
         assert!(problem.message.starts_with(&format!("{field}: ")), "{kind}.{field} = {bad}: {problem:?}");
         assert_eq!(problem.line, Some(at as u64 + 1));
     }
-}
-
-#[test]
-fn a_partial_import_that_refuses_every_line_fails() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("bad.jsonl");
-    let header = json!({"format": "butler-memory", "version": 1, "created_at": "2026-01-01T00:00:00Z", "program": "butler",
-                        "butler": "general", "tenant": "default", "counts": {"fact": 1},
-                        "embedding": {"model": "m", "version": "1", "dimensions": 384}});
-    let fact = |id: u128, created_at: &str| {
-        json!({"type": "fact", "id": uuid::Uuid::from_u128(id), "subject": "Ann", "predicate": "likes", "content": "tea",
-               "created_at": created_at})
-    };
-    let import = |lines: &[Value]| {
-        let text: Vec<String> = lines.iter().map(Value::to_string).collect();
-        std::fs::write(&file, text.join("\n")).unwrap();
-        butler()
-            .args(["import", "--partial"])
-            .arg(&file)
-            .arg("--data-dir")
-            .arg(dir.path().join("data"))
-            .output()
-            .unwrap()
-    };
-    let output = import(&[header.clone(), fact(1, "infinity")]);
-    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
-    assert!(stderr(&output).contains("every line was refused"), "{}", stderr(&output));
-    let output = import(&[header, fact(1, "infinity"), fact(2, "2026-01-01T00:00:00Z")]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-}
-
-#[test]
-fn export_and_import_work_while_a_server_runs() {
-    let dir = tempfile::tempdir().unwrap();
-    let serving = Serving::on(&dir.path().join("data"));
-    serving.mcp().call("memory_store_fact", json!({"subject": "user", "predicate": "likes", "content": "tea"}));
-    let run = |args: &[&str]| {
-        let output = butler().args(args).arg("--data-dir").arg(&serving.data_dir).output().unwrap();
-        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
-        stdout(&output)
-    };
-    let file = dir.path().join("memory.jsonl");
-    let file = file.to_str().unwrap();
-    let result: Value = serde_json::from_str(&run(&["export", "--json", "--output", file])).unwrap();
-    // The fact, its event and the event of the export.
-    assert_eq!((&result["counts"]["fact"], result["lines"].as_u64()), (&json!(1), Some(3)), "{result}");
-    assert_eq!(run(&["export", "--output", "-"]).lines().count(), 5, "a header, and the event of the second export");
-    let notes = dir.path().join("CLAUDE.md");
-    std::fs::write(&notes, "- Use tabs\n- Write tests\n").unwrap();
-    let result = run(&["import", notes.to_str().unwrap(), "--dry-run"]);
-    assert!(result.starts_with("would import 2 of 2 memories from 2 lines (claude-code)"), "{result}");
-    let garbage = dir.path().join("g.bin");
-    std::fs::write(&garbage, "garbage").unwrap();
-    let refused = butler().arg("import").arg(&garbage).arg("--data-dir").arg(&serving.data_dir).output().unwrap();
-    assert!(!refused.status.success() && stderr(&refused).contains("--format"), "{}", stderr(&refused));
-    let report: Value = serde_json::from_str(&run(&["import", file, "--json"])).unwrap();
-    assert_eq!(report["kinds"]["fact"], json!({"read": 1, "created": 0, "existing": 1, "left_out": 0}));
 }
 
 #[tokio::test]
@@ -454,6 +315,10 @@ async fn facts_of_an_older_export_that_meet_on_one_key_supersede_each_other_newe
     .await
     .unwrap();
     assert_eq!(events, ["red", "green"]);
+    let due = "SELECT f.content FROM conflicts_due d JOIN facts f ON f.id = d.fact_id
+               WHERE f.validity = 'active' ORDER BY f.content COLLATE \"C\"";
+    let due: Vec<String> = sqlx::query_scalar(due).fetch_all(&mut pg).await.unwrap();
+    assert_eq!(due, ["Oslo", "blue"], "both are compared with the other facts by the next run of the job");
     let found = here.call("memory_recall", json!({"topic": "favorite color", "min_confidence": 0})).await.unwrap();
     assert_eq!(found["results"][0]["content"], "blue", "{found}");
     let again = import(&here, &lines, |_| ()).await.unwrap();
