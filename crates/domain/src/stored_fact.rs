@@ -64,7 +64,7 @@ impl StoredFact {
             (true, false) => ("object", "object_entity_id"),
         };
         self.hint = Some(format!(
-            "several entities have the {name}'s name: forget this fact and store it again with the {argument} of one of them"
+            "several entities have the {name}'s name: store the same fact again with the {argument} of one of them"
         ));
         self
     }

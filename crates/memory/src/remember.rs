@@ -48,6 +48,10 @@ pub struct StoredEpisode {
     pub id: EpisodeId,
     /// When it expires. Consolidation derives facts and rules from it before then.
     pub expires_at: Timestamp,
+    /// Whether it is untrusted and looks like an instruction. Until a person releases it, no context contains it and nothing
+    /// is learned from it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub held: bool,
 }
 
 /// The validated fields of a fact.
@@ -139,7 +143,7 @@ impl Memory {
         let mut conn = self.db().tenant(&call.tenant).await?;
         episodes::store(call.write(&mut conn), episode, keyed).await?;
         self.training().record_writes(1);
-        Ok(StoredEpisode { id: episode.id, expires_at: episode.expires_at })
+        Ok(StoredEpisode { id: episode.id, expires_at: episode.expires_at, held: episode.held_for.is_some() })
     }
 
     /// Embeds and stores a fact and supersedes the active one with the same key. With an idempotency key that was used

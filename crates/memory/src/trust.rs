@@ -73,7 +73,7 @@ pub(crate) fn was_forgotten(memory_type: MemoryType, statement: &ForgottenStatem
 
 pub(crate) fn was_rejected() -> MemoryError {
     MemoryError::InvalidState {
-        message: "a person rejected this proposal".to_owned(),
+        message: "a person rejected this statement when it was proposed".to_owned(),
         hint: "do not store it again; a person can store it with `butler remember`".to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! Undoes a person's decision about a proposal.
 
 use butler_domain::instructions::suspicious;
-use butler_domain::{EpisodeId, FactId, RuleId, Validity};
+use butler_domain::{EpisodeId, FactId, MemoryType, RuleId, Validity};
 use butler_store::forget::{self, ForgetOutcome};
 use butler_store::restore::{self, RestoreOutcome};
 use butler_store::{Session, proposals, tombstones};
@@ -47,8 +47,7 @@ impl Memory {
             return Err(changed_since(id.0));
         }
         let previous = forget::fact(call.write(tx), id).await?.and_then(|(_, previous)| previous);
-        // To undo is not to forget: it may be learned again.
-        tombstones::lift(call.write(tx), id.0).await?;
+        tombstones::leave_none(call.write(tx), MemoryType::Fact, id.0).await?;
         let Some(previous) = previous else { return Ok(()) };
         let expiry = self.config().confidence.expiry_threshold;
         match restore::fact(call.write(tx), previous, expiry).await? {
@@ -76,7 +75,7 @@ async fn take_back_rule(call: &Call, tx: &mut Session, id: RuleId) -> Result<(),
         None => Ok(()),
         Some(ForgetOutcome::AlreadyForgotten) => Err(changed_since(id.0)),
         Some(ForgetOutcome::Forgotten) => {
-            tombstones::lift(call.write(tx), id.0).await?;
+            tombstones::leave_none(call.write(tx), MemoryType::Rule, id.0).await?;
             Ok(())
         }
     }

@@ -105,7 +105,7 @@ pub enum ReasonCode {
     Proposed,
     /// A person rejected it.
     Rejected,
-    /// Nothing is learned from the episode until a person releases it.
+    /// No context contains the episode, and nothing is learned from it, until a person releases it.
     Held,
     /// It is not true now, or does not fit the time that was asked for.
     Time,

@@ -1,7 +1,7 @@
 CREATE OR REPLACE FUNCTION conflict_side(p_tenant text, p_at timestamptz, p_fact uuid) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object(
         'id', f.id, 'subject', f.subject, 'predicate', f.predicate, 'content', f.content, 'scope', f.scope,
-        'validity', f.validity, 'source_butler', f.source_butler, 'source_episode_id', f.source_episode_id,
+        'validity', f.validity, 'source', f.source, 'source_butler', f.source_butler, 'source_episode_id', f.source_episode_id,
         'created_at', f.created_at, 'last_confirmed_at', f.last_confirmed_at,
         'effective_confidence', effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at))
     FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_fact

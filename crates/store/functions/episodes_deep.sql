@@ -41,7 +41,9 @@ BEGIN
                FROM episodes e
                WHERE p_sessions IS NOT NULL AND e.id = ANY (p_sessions) AND e.session_id IS NULL
                  AND e.tenant_id || '' = p_tenant AND (p_scope IS NULL OR e.butler = p_scope)
-                 AND episode_is_alive(e.expires_at, p_at))) r),
+                 AND episode_is_alive(e.expires_at, p_at))) r
+        -- A context gives its reader no text that a person has yet to look at.
+        WHERE p_kind <> 'related' OR r.held_for IS NULL),
     -- inverse document frequency: a rare term weighs more
     idf AS MATERIALIZED (
         SELECT 1::bigint << (n - 1) AS bit,
@@ -120,6 +122,7 @@ BEGIN
            NULL::timestamptz, x.last_referenced_at, x.created_at, NULL::text, NULL::double precision, NULL::uuid, NULL::text,
            x.session_id, false,
            jsonb_build_object('vector', 'exact', 'keyword', 'scan', 'keyword_score', s.words, 'parts', s.parts, 'occurred_at', x.occurred_at,
+                              'held', x.held_for IS NOT NULL,
                               'terms', CASE WHEN p_background THEN terms_in(x.search_vector, p_strict) END)
     FROM shown s JOIN episodes x ON x.id = s.id;
 END $$;

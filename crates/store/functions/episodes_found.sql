@@ -200,7 +200,7 @@ BEGIN
                    NULL::text,
                    r.session_id,
                    false,
-                   jsonb_build_object('vector', vector_path, 'probes', probes, 'keyword', keyword_path, 'keyword_score', k.score, 'occurred_at', r.occurred_at)
+                   jsonb_build_object('vector', vector_path, 'probes', probes, 'keyword', keyword_path, 'keyword_score', k.score, 'occurred_at', r.occurred_at, 'held', r.held_for IS NOT NULL)
                    || CASE WHEN by_score THEN jsonb_build_object('parts', jsonb_build_object(
                                'score', b.fused, 'keyword', b.wording, 'semantic', b.nearness, 'session', b.session_part))
                            ELSE '{}' END

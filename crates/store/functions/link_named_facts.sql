@@ -79,6 +79,44 @@ REVOKE EXECUTE ON FUNCTION link_named_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION link_named_facts TO butler_app;
 COMMENT ON FUNCTION link_named_facts IS 'Links the facts that name an entity and belong to none, and returns how many.';
 
+-- Part of store_fact. The same statement was stored without an entity, because several have the name; now it is known who
+-- is meant. If the entity has a value of its own there, that one counts until the new statement is stored.
+CREATE OR REPLACE FUNCTION link_stated_fact(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_entity uuid, p_scope text, p_subject text,
+    p_predicate_key text, p_content text)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    fact record;
+    own uuid;
+BEGIN
+    SELECT f.id, f.slot INTO fact
+        FROM facts f
+        WHERE f.tenant_id = p_tenant AND f.scope = p_scope AND f.holder = fact_holder(NULL, p_subject)
+          AND f.predicate_key = p_predicate_key AND f.validity = 'active' AND f.entity_id IS NULL
+          AND content_key(f.content) = content_key(p_content)
+        ORDER BY f.created_at DESC, f.id LIMIT 1
+        FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    SELECT o.id INTO own
+        FROM facts o
+        WHERE o.tenant_id = p_tenant AND o.scope = p_scope AND o.holder = p_entity::text AND o.predicate_key = p_predicate_key
+          AND o.slot = fact.slot AND o.validity = 'active';
+    IF FOUND THEN
+        PERFORM end_weaker_fact(p_tenant, p_actor, p_request_id, p_at, own, fact.id, true);
+    END IF;
+    UPDATE facts f SET entity_id = p_entity WHERE f.tenant_id = p_tenant AND f.id = fact.id;
+    PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_repointed', 'fact', fact.id,
+        jsonb_build_object('before', jsonb_build_object('entity_id', NULL), 'after', jsonb_build_object('entity_id', p_entity)));
+    IF own IS NULL THEN
+        PERFORM place_joined(p_tenant, p_actor, p_request_id, p_at, p_entity::text);
+    END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION link_stated_fact FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION link_stated_fact TO butler_app;
+COMMENT ON FUNCTION link_stated_fact IS 'Links the active fact that says the same about a name that several entities have.';
+
 -- An entity that gave up a name (it was renamed, forgotten or erased) may leave it to one other entity, which takes over the
 -- facts that were ambiguous until now.
 CREATE OR REPLACE FUNCTION link_freed_names(

@@ -1,7 +1,7 @@
 -- Retrieval: one call is one statement, whatever it searches. For each type it returns the memories found by either leg,
 -- unordered, and one row of kind `pool` with what it knows about the store. The program fuses and scores them
 -- (domain::fusion, domain::scoring). Further kinds: `reached` facts, and the `related`, `neighbour` and `recent` episodes of a
--- context.
+-- context, which leaves out what is held.
 --
 -- Why a function. Row-level security holds back every operator that is not leakproof until the policy has passed a row.
 -- `@@` and `<=>` are not leakproof, so butler_app could use neither the word index nor the vector index. This function
@@ -185,7 +185,7 @@ BEGIN
             NULL::timestamptz, x.last_referenced_at, x.created_at, NULL::text, NULL::double precision, NULL::uuid, NULL::text,
             x.session_id, false, jsonb_build_object('occurred_at', x.occurred_at)
         FROM episodes x
-        WHERE x.tenant_id = p_tenant AND x.butler = scope
+        WHERE x.tenant_id = p_tenant AND x.butler = scope AND x.held_for IS NULL
           AND CASE WHEN fits IS NULL THEN episode_is_alive(x.expires_at, at) ELSE x.ctid = ANY (fits) END
         ORDER BY x.occurred_at DESC, x.id LIMIT (p_request ->> 'recent')::integer;
     END IF;

@@ -110,6 +110,7 @@ DECLARE
     back uuid[];
     edges_back uuid[];
     since uuid[] := '{}';
+    unlinked uuid[];
 BEGIN
     SELECT m.* INTO STRICT merge FROM merges m WHERE m.tenant_id = p_tenant AND m.id = p_merge;
     PERFORM FROM facts f
@@ -126,6 +127,29 @@ BEGIN
             WHERE f.tenant_id = p_tenant AND f.id = ANY (merge.edges) AND f.object_entity_id = merge.target_id RETURNING f.id
     )
     SELECT coalesce(array_agg(c.id), '{}') INTO edges_back FROM changed c;
+
+    -- A name that both have is ambiguous again: what the merge linked by it belongs to no entity again.
+    SELECT coalesce(array_agg(DISTINCT f.id), '{}') INTO unlinked
+        FROM memory_events e JOIN facts f ON f.tenant_id = p_tenant AND f.id = e.memory_id
+        WHERE e.tenant_id = p_tenant AND e.event_type = 'fact_repointed' AND e.created_at = merge.merged_at
+          AND e.payload -> 'before' -> 'entity_id' = 'null' AND e.payload -> 'after' ->> 'entity_id' = merge.target_id::text
+          AND f.entity_id = merge.target_id
+          AND ARRAY(SELECT n.id FROM entities_named(p_tenant, f.subject) n) <> ARRAY[merge.target_id]
+          AND NOT EXISTS (
+              SELECT FROM facts o
+              WHERE o.tenant_id = p_tenant AND o.scope = f.scope AND o.holder = fact_holder(NULL, f.subject)
+                AND o.predicate_key = f.predicate_key AND o.slot = f.slot AND o.validity = 'active');
+    UPDATE facts f SET entity_id = NULL WHERE f.tenant_id = p_tenant AND f.id = ANY (unlinked);
+    merge.superseded := merge.superseded || (
+        SELECT coalesce(jsonb_agg(jsonb_build_object(
+                   'winner', l.source_id, 'loser', l.target_id,
+                   'before', (SELECT o.target_id FROM memory_links o
+                              WHERE o.tenant_id = p_tenant AND o.source_type = 'fact' AND o.source_id = l.source_id
+                                AND o.target_type = 'fact' AND o.target_id <> l.target_id AND o.relation = 'supersedes'
+                              ORDER BY o.created_at DESC, o.target_id LIMIT 1))), '[]')
+        FROM memory_links l
+        WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.target_type = 'fact' AND l.relation = 'supersedes'
+          AND l.created_at = merge.merged_at AND (l.source_id = ANY (unlinked) OR l.target_id = ANY (unlinked)));
 
     restored := 0;
     FOR pair IN SELECT * FROM jsonb_to_recordset(merge.superseded) AS s (winner uuid, loser uuid, before uuid) LOOP
@@ -171,9 +195,11 @@ BEGIN
     -- A fact that ended because of a statement about the other entity holds again.
     PERFORM place_again(p_tenant, p_actor, p_request_id, p_at, f.id)
         FROM facts f
-        WHERE f.tenant_id = p_tenant AND f.entity_id IN (merge.source_id, merge.target_id) AND fact_is_active(f.validity)
+        WHERE f.tenant_id = p_tenant AND fact_is_active(f.validity)
+          AND (f.entity_id IN (merge.source_id, merge.target_id) OR f.id = ANY (unlinked))
           AND f.holds_to < 'infinity' AND strpos(f.slot, '@') = 0;
     PERFORM record_moves(p_tenant, p_actor, p_request_id, p_at, 'entity_id', back || since, merge.target_id, merge.source_id);
+    PERFORM record_moves(p_tenant, p_actor, p_request_id, p_at, 'entity_id', unlinked, merge.target_id, NULL);
     PERFORM record_moves(p_tenant, p_actor, p_request_id, p_at, 'object_entity_id', edges_back, merge.target_id, merge.source_id);
     UPDATE merges m SET undone_at = p_at WHERE m.tenant_id = p_tenant AND m.id = p_merge;
     moved := cardinality(back) + cardinality(edges_back) + cardinality(since);

@@ -40,3 +40,12 @@ END $$;
 REVOKE EXECUTE ON FUNCTION propose FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION propose TO butler_app;
 COMMENT ON FUNCTION propose IS 'Keeps a memory until a person approves it. outcome: proposed (also if it was before), or rejected.';
+
+-- Who repeats a rejected proposal without saying where it comes from does not get it in either.
+CREATE OR REPLACE FUNCTION was_rejected(p_tenant text, p_statement_key text, p_source text) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT p_source <> 'person' AND EXISTS (
+        SELECT FROM proposals p WHERE p.tenant_id = p_tenant AND p.statement_key = p_statement_key AND p.state = 'rejected')
+$$;
+REVOKE EXECUTE ON FUNCTION was_rejected FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION was_rejected TO butler_app;
+COMMENT ON FUNCTION was_rejected IS 'Whether a person rejected this statement as a proposal, and somebody else says it again.';

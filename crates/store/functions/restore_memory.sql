@@ -82,6 +82,7 @@ BEGIN
         PERFORM correct_fact(p_tenant, p_at, holder_id);
         UPDATE facts f SET validity = 'retracted', ended_at = greatest(f.placed_at, p_at)
             WHERE f.tenant_id = p_tenant AND f.id = holder_id;
+        PERFORM leave_no_tombstone(p_tenant, p_at, 'fact', holder_id);
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_ids[1], 'fact_forgotten', 'fact', holder_id,
             jsonb_build_object('before', jsonb_build_object('validity', 'active'),
                                'after', jsonb_build_object('validity', 'retracted'),

@@ -18,7 +18,8 @@ BEGIN
         episode.event);
     -- expires_at as the program wrote it: a retry gets the response of the first call, character for character.
     PERFORM keep_response(p_tenant, p_at, p_request,
-        jsonb_build_object('id', episode.id, 'expires_at', p_episode -> 'expires_at'));
+        jsonb_build_object('id', episode.id, 'expires_at', p_episode -> 'expires_at')
+        || CASE WHEN nullif(episode.held_for, 'null') IS NOT NULL THEN '{"held": true}' ELSE '{}' END::jsonb);
 END $$;
 REVOKE EXECUTE ON FUNCTION store_episode FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION store_episode TO butler_app;

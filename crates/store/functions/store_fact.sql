@@ -22,6 +22,7 @@ DECLARE
     ended uuid[] := '{}';
     links jsonb;
     needs_approval boolean;
+    said_key text;
     version uuid;
 BEGIN
     SELECT * INTO fact FROM jsonb_to_record(p_fact) AS given (
@@ -69,6 +70,10 @@ BEGIN
     END IF;
 
     PERFORM lock_fact_key(p_tenant, fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate));
+    IF fact.entity_id IS NOT NULL AND fact.replaces IS NULL AND NOT needs_approval THEN
+        PERFORM link_stated_fact(p_tenant, p_actor, p_request_id, p_at, about.id, fact.scope, fact.subject,
+                                 predicate_key(fact.predicate), fact.content);
+    END IF;
     -- Statements of a key are ordered by when they were said. What is said now comes last, also within one batch and if
     -- another server's clock is a little ahead.
     SELECT coalesce(max(coalesce(f.observed_at, f.created_at)) + interval '1 microsecond', p_at) INTO stored_at
@@ -143,14 +148,19 @@ BEGIN
                 RETURN;
             END IF;
         END IF;
+        said_key := md5(concat_ws(E'\x1f', 'fact', fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
+                                  content_key(fact.content), coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, '')));
         IF needs_approval THEN
             SELECT p.outcome, jsonb_build_object('id', p.proposal_id, 'superseded_id', NULL, 'entity_id', about.id,
                                                  'linked_by', about.linked_by, 'proposed', true)
                 INTO outcome, answer
-                FROM propose(p_tenant, p_actor, p_request_id, p_at, 'fact', fact.id, p_fact,
-                             md5(concat_ws(E'\x1f', 'fact', fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
-                                           content_key(fact.content), coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, ''))), fact.source) p;
+                FROM propose(p_tenant, p_actor, p_request_id, p_at, 'fact', fact.id, p_fact, said_key, fact.source) p;
             PERFORM keep_response(p_tenant, p_at, p_request, answer) WHERE outcome = 'proposed';
+            RETURN NEXT;
+            RETURN;
+        END IF;
+        IF known.is_same IS NOT TRUE AND was_rejected(p_tenant, said_key, fact.source) THEN
+            outcome := 'rejected';
             RETURN NEXT;
             RETURN;
         END IF;

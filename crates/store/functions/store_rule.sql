@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION store_rule(
 RETURNS TABLE (outcome text, answer jsonb) LANGUAGE plpgsql AS $$
 DECLARE
     rule record;
+    said_key text;
     version uuid;
 BEGIN
     SELECT * INTO rule FROM jsonb_to_record(p_rule) AS given (
@@ -29,6 +30,7 @@ BEGIN
             RETURN;
         END IF;
     END IF;
+    said_key := md5(concat_ws(E'\x1f', 'rule', rule.scope, content_key(rule.content)));
     IF rule.source = ANY (rule.approval) THEN
         SELECT 'known', jsonb_build_object('id', r.id) INTO outcome, answer
             FROM rules r
@@ -39,9 +41,13 @@ BEGIN
             RETURN;
         END IF;
         SELECT p.outcome, jsonb_build_object('id', p.proposal_id, 'proposed', true) INTO outcome, answer
-            FROM propose(p_tenant, p_actor, p_request_id, p_at, 'rule', rule.id, p_rule,
-                         md5(concat_ws(E'\x1f', 'rule', rule.scope, content_key(rule.content))), rule.source) p;
+            FROM propose(p_tenant, p_actor, p_request_id, p_at, 'rule', rule.id, p_rule, said_key, rule.source) p;
         PERFORM keep_response(p_tenant, p_at, p_request, answer) WHERE outcome = 'proposed';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    IF was_rejected(p_tenant, said_key, rule.source) THEN
+        outcome := 'rejected';
         RETURN NEXT;
         RETURN;
     END IF;

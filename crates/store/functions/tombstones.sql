@@ -36,6 +36,18 @@ REVOKE EXECUTE ON FUNCTION lift_tombstone FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION lift_tombstone TO butler_app;
 COMMENT ON FUNCTION lift_tombstone IS 'Allows what was forgotten or erased to be learned again; false if it was allowed before.';
 
+-- To undo is not to forget. Nobody allowed it again, and no list shows it (allowed_by is NULL).
+CREATE OR REPLACE FUNCTION leave_no_tombstone(p_tenant text, p_at timestamptz, p_memory_type text, p_id uuid)
+RETURNS void LANGUAGE sql AS $$
+    INSERT INTO tombstones (tenant_id, memory_type, memory_id, created_at, allowed_at)
+        VALUES (p_tenant, p_memory_type, p_id, p_at, p_at)
+        ON CONFLICT (tenant_id, memory_id) WHERE memory_id IS NOT NULL
+        DO UPDATE SET allowed_at = excluded.allowed_at, allowed_by = NULL
+$$;
+REVOKE EXECUTE ON FUNCTION leave_no_tombstone FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION leave_no_tombstone TO butler_app;
+COMMENT ON FUNCTION leave_no_tombstone IS 'Lets a memory that an undo retracted be learned again.';
+
 -- For one tenant. Called before the rows are deleted.
 CREATE OR REPLACE FUNCTION leave_tombstones(p_tenant text, p_at timestamptz, p_facts uuid[], p_rules uuid[])
 RETURNS void LANGUAGE plpgsql AS $$

@@ -4,7 +4,7 @@ pub mod judge;
 
 use butler_domain::conflicts::{Kind, Related, Side, Why};
 use butler_domain::ids::new_id;
-use butler_domain::{FactId, TenantId, Timestamp, Verdict};
+use butler_domain::{FactId, Source, TenantId, Timestamp, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
@@ -196,6 +196,8 @@ pub struct ConflictSide {
     pub scope: String,
     /// active, superseded, expired or retracted.
     pub validity: String,
+    /// Where it comes from: the least trusted of who stored it and the episodes it is derived from.
+    pub source: Source,
     /// The butler it comes from.
     pub source_butler: Option<String>,
     pub source_episode_id: Option<Uuid>,

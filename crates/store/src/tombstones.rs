@@ -81,6 +81,24 @@ pub async fn lift(write: WriteContext<'_>, id: Uuid) -> Result<Option<bool>, Sto
         .await
 }
 
+/// Lets a memory that an undo retracted be learned again. It is not listed.
+pub async fn leave_none(write: WriteContext<'_>, memory_type: MemoryType, id: Uuid) -> Result<(), StoreError> {
+    let WriteContext { session, tenant, now, .. } = write;
+    session
+        .run(|pg| {
+            sqlx::query!(
+                "SELECT FROM leave_no_tombstone($1, $2, $3, $4)",
+                tenant.as_str(),
+                now,
+                memory_type.as_str(),
+                id
+            )
+            .execute(pg)
+        })
+        .await?;
+    Ok(())
+}
+
 /// What was forgotten or erased, what came again last first. `only_suppressed` leaves out what never came
 /// again and what may be stored again.
 pub async fn list(
@@ -110,7 +128,8 @@ pub async fn list(
                        t.allowed_by AS "allowed_by?", count(*) OVER () AS "total!"
                 FROM all_of_them a
                 LEFT JOIN tombstones t ON t.tenant_id = $1 AND (t.memory_id = a.id OR t.id = a.id)
-                WHERE NOT $2 OR t.suppressed > 0 AND t.allowed_at IS NULL
+                WHERE (t.allowed_at IS NULL OR t.allowed_by IS NOT NULL)
+                  AND (NOT $2 OR t.suppressed > 0 AND t.allowed_at IS NULL)
                 ORDER BY t.suppressed_at DESC NULLS LAST, a.forgotten_at DESC, a.id LIMIT $3 OFFSET $4
                 "#,
                 tenant.as_str(),

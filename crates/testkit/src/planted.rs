@@ -113,6 +113,11 @@ const KINDS: &[(&str, &str, &str)] = &[
     ("access token", "access_token=\"{}\"", "a40"),
     ("bearer header", "Authorization: Bearer {}", "a40"),
     ("basic header", "Authorization: Basic {}", "=YW5uOm =h1bnRl =cjIyMg ==="),
+    ("password in a sentence", "the password for the router is {}", "=Che =ese =1234"),
+    ("password in German", "das WLAN Passwort ist {}", "=Apfel =kuchen =99"),
+    ("password in longer German", "Das Kennwort vom Server im Keller lautet jetzt {}", "=Apfel =kuchen =99"),
+    ("password in French", "le mot de passe de l'imprimante est {}", "=From =age =123"),
+    ("password in Spanish", "mi contraseña es {}", "=Que =so =1234"),
 ];
 
 /// One secret of each kind. The same numbers come out of every run.

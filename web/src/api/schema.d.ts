@@ -1383,6 +1383,8 @@ export interface components {
             last_confirmed_at: string | null;
             predicate: string;
             scope: string;
+            /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
+            source: components["schemas"]["Source"];
             /** @description The butler it comes from. */
             source_butler: string | null;
             /** Format: uuid */

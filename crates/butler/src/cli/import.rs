@@ -55,7 +55,7 @@ pub struct Args {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Format {
-    /// Detected from the first lines
+    /// Detected from the first lines, and Markdown by the ending .md
     Auto,
     /// Written by `butler export`
     Butler,
@@ -111,7 +111,13 @@ async fn import(
         origin: Origin { actor: Some(CLI_ACTOR.to_owned()), request_id: None },
     };
     let source = match args.format {
-        Format::Auto => detect_format(&input.head()?),
+        Format::Auto => {
+            let name = args.file.file_name().filter(|name| *name != "-").map(|name| name.to_string_lossy());
+            detect_format(&input.head()?, name.as_deref()).ok_or_else(|| {
+                let message = format!("the format of {} is not recognised", args.file.display());
+                HostError::usage(message, "name it with --format")
+            })?
+        }
         Format::Butler => FileFormat::Butler,
         Format::Mem0 => FileFormat::Foreign(ForeignFormat::Mem0),
         Format::McpMemory => FileFormat::Foreign(ForeignFormat::McpMemory),

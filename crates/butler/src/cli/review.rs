@@ -4,7 +4,7 @@ use butler_domain::Source;
 use butler_domain::text::flatten_line;
 use butler_host::access::CLI_ACTOR;
 use butler_host::error::HostError;
-use butler_memory::browse::Page;
+use butler_memory::browse::{Page, Tombstone};
 use butler_memory::{Call, MemoryError};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -24,7 +24,8 @@ const SHOWN: i64 = 1000;
 #[command(after_help = "Examples:\n  \
     butler review                        list what waits\n  \
     butler review approve ID ID\n  \
-    butler review reject ID              it is never proposed again")]
+    butler review reject ID              it is never proposed again\n  \
+    butler review undo ID                it waits again")]
 pub struct Args {
     #[command(subcommand)]
     command: Option<Command>,
@@ -48,6 +49,13 @@ enum Command {
     /// Reject proposals for good, and forget episodes
     #[command(after_help = "Examples:\n  butler review reject ID")]
     Reject {
+        /// Ids of proposals
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<Uuid>,
+    },
+    /// Undo approvals and rejections, so that they wait again
+    #[command(after_help = "Examples:\n  butler review undo ID")]
+    Undo {
         /// Ids of proposals
         #[arg(required = true, value_name = "ID")]
         ids: Vec<Uuid>,
@@ -104,7 +112,7 @@ fn call(opened: &OpenedButler, settings: &Settings) -> Call {
 
 async fn review(args: &Args, opened: &OpenedButler, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let (memory, call) = (&opened.memory, call(opened, settings));
-    let (ids, approves) = match &args.command {
+    let ids = match &args.command {
         None | Some(Command::List) => {
             let listed = memory.proposals(&call, Page::first(SHOWN)).await.map_err(failed)?;
             if args.json {
@@ -129,18 +137,27 @@ async fn review(args: &Args, opened: &OpenedButler, settings: &Settings, printer
             }
             return Ok(());
         }
-        Some(Command::Approve { ids }) => (ids, true),
-        Some(Command::Reject { ids }) => (ids, false),
+        Some(Command::Approve { ids } | Command::Reject { ids } | Command::Undo { ids }) => ids,
     };
     let mut done = Vec::new();
     for id in ids {
-        let decided = if approves { memory.approve(&call, *id).await } else { memory.reject(&call, *id).await };
+        let decided = match &args.command {
+            Some(Command::Approve { .. }) => memory.approve(&call, *id).await,
+            Some(Command::Reject { .. }) => memory.reject(&call, *id).await,
+            // An episode that was never held is none.
+            _ if !memory.has_decision(&call, *id).await.map_err(failed)? => Ok(None),
+            _ => memory.undo_decision(&call, *id).await,
+        };
         let decided = decided.map_err(failed)?.ok_or_else(|| unknown("proposal", *id))?;
         if !args.json {
-            printer.line(format_args!(
-                "{} {id}",
-                if decided.changed { &decided.state[..] } else { "was decided before:" }
-            ));
+            let outcome = match (&decided.state[..], decided.changed) {
+                ("open", true) => "waits again:",
+                ("open", false) => "was not decided:",
+                (state, true) => state,
+                (_, false) => "was decided before:",
+            };
+            // The proposal of an approved fact gets a new id when it waits again.
+            printer.line(format_args!("{outcome} {}", decided.id));
         }
         done.push(json!(decided));
     }
@@ -156,21 +173,24 @@ async fn tombstones(
 ) -> Result<(), HostError> {
     let (memory, call) = (&opened.memory, call(opened, settings));
     let Some(TombstoneCommand::Allow { ids }) = &args.command else {
-        let listed = memory.tombstones(&call, args.suppressed, Page::first(SHOWN)).await.map_err(failed)?;
+        let mut listed = memory.tombstones(&call, false, Page::first(SHOWN)).await.map_err(failed)?;
+        if args.suppressed {
+            // They come first, also those that are allowed again, which the inbox leaves out.
+            listed.rows.retain(|stone| stone.suppressed > 0);
+            listed.total = listed.rows.len() as i64;
+        }
         if args.json {
             printer.json(&json!({"tombstones": listed.rows, "total": listed.total}));
             return Ok(());
         }
         for stone in &listed.rows {
             let text = stone.text.as_deref().map_or_else(|| "(erased)".to_owned(), flatten_line);
-            let state = match (stone.allowed_at, stone.suppressed) {
-                (Some(_), _) => "allowed again".to_owned(),
-                (None, 0) => String::new(),
-                (None, 1) => "came again once".to_owned(),
-                (None, times) => format!("came again {times} times"),
-            };
             let kind = printer.on_out(&format!("{:5}", stone.memory_type), Colour::Dim);
-            printer.line(format_args!("{}  {kind}  {text}  {}", stone.id, printer.on_out(&state, Colour::Dim)));
+            printer.line(format_args!(
+                "{}  {kind}  {text}  {}",
+                stone.id,
+                printer.on_out(&history(stone), Colour::Dim)
+            ));
         }
         if listed.rows.is_empty() {
             printer.note("nothing was forgotten");
@@ -189,6 +209,21 @@ async fn tombstones(
     }
     print_all(args.json, &done, printer);
     Ok(())
+}
+
+/// What was erased together has the same time.
+fn history(stone: &Tombstone) -> String {
+    let verb = if stone.text.is_some() { "forgotten" } else { "erased" };
+    let mut history = format!("{verb} {}", stone.forgotten_at.format("%Y-%m-%d %H:%M:%S"));
+    match stone.suppressed {
+        0 => {}
+        1 => history.push_str(", came again once"),
+        times => history.push_str(&format!(", came again {times} times")),
+    }
+    if stone.allowed_at.is_some() {
+        history.push_str(", allowed again");
+    }
+    history
 }
 
 fn print_all(as_json: bool, done: &[Value], printer: Printer) {

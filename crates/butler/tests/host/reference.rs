@@ -31,3 +31,13 @@ fn the_tool_reference_is_up_to_date() {
 fn the_configuration_reference_is_up_to_date() {
     check_page("configuration.md", &butler::reference::configuration());
 }
+
+#[test]
+fn the_page_about_data_lists_every_type_of_an_export_line() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data.md")).unwrap();
+    let (_, listed) = page.split_once("has a `type` (").unwrap();
+    let (listed, _) = listed.split_once(')').unwrap();
+    for kind in butler_store::transfer::Kind::ALL {
+        assert!(listed.contains(&format!("`{}`", kind.as_str())), "{}", kind.as_str());
+    }
+}

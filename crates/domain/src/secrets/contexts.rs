@@ -68,6 +68,20 @@ pub(super) const RULES: &[Rule] = &[
         ),
     )
     .check(is_password),
+    // In a sentence: "the password for the router is …". A word may be several others away from its value.
+    Rule::context(
+        "password",
+        &["pass", "kennwort", "contrase", "mot de passe"],
+        concat!(
+            r"(?i:password|passwd|passphrase|passcode|passwort|kennwort|contraseña|mot de passe)",
+            r"(?:\s(?i:for|of|to|on|at|für|von|vom|zum|des|der|im|beim|pour|de|du|del|para|au|à)",
+            r"(?:\s[\p{L}\p{N}_'’.-]{1,30}){1,5}?)?",
+            r"\s(?i:is|was|ist|lautet|war|est|es|era)(?:\s(?i:now|jetzt|nun|maintenant|ahora))?\s{1,3}(?:",
+            r#"\\?["'`]([^\s"'`\\]{8,200})\\?["'`]|"#,
+            r#"([A-Za-z0-9+/=_!@#%^*~?.$-]{8,200})(?:[\s,;&"'`)}\\\]]|\z))"#,
+        ),
+    )
+    .check(is_password),
     Rule::context(
         "api key",
         &[

@@ -18,7 +18,7 @@ pub struct MergedEntities {
     pub source_entity_id: EntityId,
     /// The entity that remains.
     pub target_entity_id: EntityId,
-    /// Facts that were moved to the target, in any state.
+    /// Facts that were moved to the target, in any state, and facts that were ambiguous before the merge.
     pub facts_repointed: u64,
     /// Facts superseded by one with higher confidence and the same scope and predicate.
     pub facts_superseded: u64,

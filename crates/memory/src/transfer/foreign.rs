@@ -76,12 +76,21 @@ struct ParsedFact {
     metadata: Map<String, Value>,
 }
 
-/// Detects the format of a file from its beginning.
-pub fn detect_format(beginning: &str) -> FileFormat {
+/// Detects the format of a file from its beginning and, for Markdown, its name. A text without a name is Markdown if it has
+/// a heading or a list. Returns `None` if it is neither this nor JSON.
+pub fn detect_format(beginning: &str, name: Option<&str>) -> Option<FileFormat> {
     let text = beginning.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     if !text.starts_with(['{', '[']) {
-        return FileFormat::Foreign(ForeignFormat::ClaudeCode);
+        let is_markdown = match name.map(str::to_lowercase) {
+            Some(name) => name.ends_with(".md") || name.ends_with(".markdown"),
+            None => claude_code::is_markdown(text),
+        };
+        return is_markdown.then_some(FileFormat::Foreign(ForeignFormat::ClaudeCode));
     }
+    Some(detect_json(text))
+}
+
+fn detect_json(text: &str) -> FileFormat {
     let first = text.lines().next().unwrap_or_default();
     let value: Value = serde_json::from_str(first).unwrap_or_default();
     if value["format"] == FORMAT || first.contains(&format!("\"format\":\"{FORMAT}\"")) {

@@ -45,8 +45,9 @@ impl Memory {
                 if is_episode { "memory_search and memory_context return episodes" } else { "add the type to types" };
             reasons.push(reason(Code::Type, format!("this call returns no {kind}s"), remedy));
         }
-        if standing.is_held && !takes_episodes && request.tool != ServedBy::Search {
-            let message = "it looks like an instruction to the agent, so nothing is learned from it";
+        if standing.is_held && request.tool != ServedBy::Search {
+            let message =
+                "it looks like an instruction to the agent, so no context contains it and nothing is learned from it";
             reasons.push(reason(
                 Code::Held,
                 message,

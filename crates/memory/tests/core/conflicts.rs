@@ -46,6 +46,7 @@ async fn two_scopes_that_disagree_are_a_conflict_with_both_sides_provenance() {
         assert_eq!((&side["id"], &side["content"]), (id, &json!(content)));
         assert_eq!((&side["source_butler"], &side["effective_confidence"]), (&json!("general"), &json!(1.0)));
         assert!(side["created_at"].is_string());
+        assert_eq!(side["source"], "agent");
     }
     let links = rows(&memory, "SELECT source_id, target_id FROM memory_links WHERE relation = 'contradicts'").await;
     assert_eq!(links, [json!({"source_id": newer, "target_id": older})]);

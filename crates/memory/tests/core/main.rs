@@ -26,6 +26,7 @@ mod sweep;
 mod text;
 mod time;
 mod trust;
+mod undone;
 mod why_not;
 mod words;
 

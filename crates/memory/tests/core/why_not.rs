@@ -198,6 +198,12 @@ async fn what_waits_for_a_person_is_said_to() {
         codes(&memory, &about(ServedBy::Recall, "green tea", &held["id"])).await,
         [ReasonCode::Type, ReasonCode::Held]
     );
+    let in_context = about(ServedBy::Context, "green tea", &held["id"]);
+    let answer = told(&memory, &in_context).await;
+    assert_eq!(answer.reasons.iter().map(|reason| reason.code).collect::<Vec<_>>(), [ReasonCode::Held], "{answer:?}");
+    memory.memory.approve(&person, in_context.id).await.unwrap().unwrap();
+    assert!(told(&memory, &in_context).await.served, "released, it is an episode like any other");
+    assert!(memory.memory.undo_decision(&person, in_context.id).await.unwrap().unwrap().changed);
     let found = told(&memory, &about(ServedBy::Search, "green tea", &held["id"])).await;
     assert!(found.served, "a search finds it");
 }

@@ -158,6 +158,30 @@ async fn a_fact_that_was_ambiguous_is_linked_when_its_candidates_are_merged() {
 }
 
 #[tokio::test]
+async fn an_ambiguous_fact_stored_again_with_the_entity_is_linked_to_it() {
+    let memory = MemoryFixture::new().await;
+    let (first, second) = (entity(&memory, "Eve Berg", &["Eve"]).await, entity(&memory, "Eve Dahl", &["Eve"]).await);
+    let rome = store(&memory, "Eve", "city", "Rome").await;
+    let hint = rome["hint"].as_str().unwrap();
+    assert!(hint.contains("store the same fact again with the entity_id"), "{hint}");
+    memory.clock.advance_days(1.0);
+    let of = |id: &Value| json!({"subject": "Eve", "predicate": "city", "content": "Rome", "entity_id": id});
+    let linked = memory.call("memory_store_fact", of(&first)).await.unwrap();
+    assert_eq!((&linked["id"], &linked["confirmed"]), (&rome["id"], &json!(true)), "{linked}");
+    let active = "SELECT concat_ws(' ', content, entity_id) FROM facts WHERE validity = 'active' ORDER BY 1";
+    assert_eq!(column(&memory, active).await, [format!("Rome {}", first.as_str().unwrap())]);
+
+    // The other one has a city already, which the new statement supersedes.
+    let paris = store(&memory, "Eve Dahl", "city", "Paris").await;
+    memory.clock.advance_days(1.0);
+    store(&memory, "Eve", "city", "Rome").await;
+    let moved = memory.call("memory_store_fact", of(&second)).await.unwrap();
+    assert_eq!(moved["superseded_id"], paris["id"], "{moved}");
+    assert_eq!(column(&memory, "SELECT content FROM facts WHERE validity = 'active'").await, ["Rome", "Rome"]);
+    assert!(column(&memory, "SELECT id::text FROM facts WHERE entity_id IS NULL").await.is_empty());
+}
+
+#[tokio::test]
 async fn a_predicate_that_holds_one_value_again_keeps_no_slots() {
     let memory = MemoryFixture::new().await;
     let cardinality = async |action: &str, cardinality: &str| {

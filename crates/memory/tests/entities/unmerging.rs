@@ -108,3 +108,22 @@ async fn what_cannot_be_undone_is_refused_and_changes_nothing() {
     let twice = unmerge(&memory, &a).await.unwrap_err();
     assert!(twice.message.contains("not merged"), "{}", twice.message);
 }
+
+#[tokio::test]
+async fn what_the_merge_linked_by_a_shared_name_is_ambiguous_again() {
+    let memory = MemoryFixture::new().await;
+    let (a, b) = (person(&memory, "Kim A", &["Kim"]).await, person(&memory, "Kim B", &["Kim"]).await);
+    store(&memory, json!({"subject": "Kim A", "predicate": "job", "content": "pilot"})).await;
+    let ambiguous = store(&memory, json!({"subject": "Kim", "predicate": "job", "content": "teacher"})).await;
+    assert_eq!(ambiguous["entity_id"], Value::Null);
+    store(&memory, json!({"subject": "Kim", "predicate": "pet", "content": "a cat"})).await;
+    memory.clock.advance_days(1.0);
+    let before = state(&memory).await;
+    let arguments = json!({"source_entity_id": b, "target_entity_id": a});
+    let merged = memory.call("entity_merge", arguments).await.unwrap();
+    assert_eq!(merged["facts_repointed"], 2, "{merged}");
+    assert_ne!(state(&memory).await, before);
+    memory.clock.advance_days(1.0);
+    unmerge(&memory, &b).await.unwrap();
+    assert_eq!(state(&memory).await, before);
+}

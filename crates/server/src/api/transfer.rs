@@ -190,7 +190,12 @@ async fn receive(ctx: &RequestContext, body: Body) -> Result<File, ApiError> {
 async fn read(memory: &Memory, file: File, options: &ImportOptions) -> Result<ImportReport, ApiError> {
     let mut lines = LineReader::new(BufReader::with_capacity(CHUNK_BYTES, file));
     let head = String::from_utf8_lossy(lines.reader.fill_buf().map_err(unwritable)?).into_owned();
-    let report = match detect_format(&head) {
+    let format = detect_format(&head, None).ok_or_else(|| {
+        let message = "the format of the file is not recognised";
+        ApiError::new(StatusCode::BAD_REQUEST, ErrorCode::InvalidArgument, message)
+            .hint("import it with `butler import FILE --format FORMAT`")
+    })?;
+    let report = match format {
         FileFormat::Butler => memory.import(&mut || lines.line(), options, &|_| ()).await,
         FileFormat::Foreign(format) => {
             let mut text = String::new();

@@ -22,7 +22,8 @@ const ATTEMPTS: u32 = 5;
 pub struct Merged {
     pub source_entity_id: EntityId,
     pub target_entity_id: EntityId,
-    /// Facts about the source and relations to it, moved to the target whatever their validity.
+    /// Facts about the source and relations to it, moved to the target whatever their validity, and facts that belonged
+    /// to no entity because both had the name.
     pub facts_repointed: u64,
     /// Active facts that were superseded by a more confident one with the same scope and predicate.
     pub facts_superseded: u64,
@@ -94,10 +95,11 @@ async fn attempt_merge(
     let record = Record { source, target, changed: &changed, aliases: &names.added, metadata_keys: keys };
     keep(WriteContext { session: &mut tx, tenant, now, origin }, &record).await?;
 
+    let linked = link_named_facts(WriteContext { session: &mut tx, tenant, now, origin }, target).await?;
     let merged = Merged {
         source_entity_id: source,
         target_entity_id: target,
-        facts_repointed: (changed.facts.len() + changed.edges.len()) as u64,
+        facts_repointed: (changed.facts.len() + changed.edges.len()) as u64 + linked,
         facts_superseded: changed.superseded.as_array().map_or(0, Vec::len) as u64,
         aliases_added: names.added.len() as u64,
     };
@@ -111,7 +113,6 @@ async fn attempt_merge(
         },
     ];
     events::record(WriteContext { session: &mut tx, tenant, now, origin }, &happened).await?;
-    link_named_facts(WriteContext { session: &mut tx, tenant, now, origin }, target).await?;
     tx.commit().await?;
     Ok(MergeOutcome::Merged(merged))
 }

@@ -63,6 +63,8 @@ pub struct MatchInfo {
     pub dates: Option<FactDates>,
     /// When an episode happened.
     pub occurred_at: Option<Timestamp>,
+    /// Whether an episode is held until a person releases it.
+    pub held: Option<bool>,
     /// How many active facts share the name of this fact that the query contains. Present if a background was requested.
     pub sharing: Option<f64>,
     #[serde(skip)]

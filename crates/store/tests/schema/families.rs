@@ -49,7 +49,7 @@ const SHOWN_OF_RULES: &[Difference] = &[
 const SHOWN_OF_EPISODES: &[Difference] = &[
     (
         "'dates', fact_dates_then(r.id, r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to, as_of)",
-        "'occurred_at', r.occurred_at",
+        "'occurred_at', r.occurred_at, 'held', r.held_for IS NOT NULL",
     ),
     (
         "r.subject, r.predicate, r.scope, r.importance, r.confidence, r.decay_rate, r.last_confirmed_at,",

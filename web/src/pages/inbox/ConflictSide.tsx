@@ -1,5 +1,6 @@
 import type { ConflictSide as Side } from '../../api/schema'
 import { capitalized } from '../../lib/labels'
+import { SourceBadge } from '../../memory/badges'
 import { confidenceReason } from '../../memory/confidence'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { Confidence } from '../../ui/Confidence'
@@ -18,6 +19,7 @@ export function ConflictSide({ name, side }: { name: 'A' | 'B'; side: Side }) {
       </MemoryLink>
       <p className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
         <Confidence value={side.effective_confidence} why={confidenceReason(side)} />
+        <SourceBadge source={side.source} />
         {side.source_butler && (
           <span>
             by <bdi className="break-all">{side.source_butler}</bdi>

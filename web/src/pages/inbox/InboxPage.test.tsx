@@ -32,6 +32,7 @@ const side = (id: string, content: string) => ({
   content,
   scope: 'global',
   validity: 'active',
+  source: 'agent',
   source_butler: 'health',
   source_episode_id: null,
   created_at: at,

@@ -125,8 +125,8 @@ fn verdict_line(conflict: &Map<String, Value>) -> Option<String> {
 
 fn side_line(side: &str, fact: &Map<String, Value>) -> String {
     let said = ["subject", "predicate", "content"].map(|field| flatten_line(show::text(fact, field))).join(" · ");
-    let (scope, validity) = (show::text(fact, "scope"), show::text(fact, "validity"));
+    let [scope, validity, source] = ["scope", "validity", "source"].map(|field| show::text(fact, field));
     let confidence = fact.get("effective_confidence").and_then(Value::as_f64).unwrap_or_default();
     let stored = show::date(fact, "created_at").unwrap_or_default();
-    format!("  {side}  {said} ({scope}, {validity}, {stored}, confidence {confidence:.2})")
+    format!("  {side}  {said} ({scope}, {validity}, from {source}, {stored}, confidence {confidence:.2})")
 }

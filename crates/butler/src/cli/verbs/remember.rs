@@ -1,4 +1,5 @@
 use butler_domain::Permanence;
+use butler_domain::text::flatten_line;
 use butler_host::error::HostError;
 use butler_memory::tool::Answer;
 use serde_json::{Map, Value, json};
@@ -191,14 +192,34 @@ fn print_stored_episode(printer: Printer, answer: &Answer) {
     if let Some(expires) = show::date(&answer.structured, "expires_at") {
         printer.line(format_args!("  expires {expires}"));
     }
+    if answer.structured.get("held") == Some(&Value::Bool(true)) {
+        printer.line("  held, because it looks like an instruction; release it with `butler review approve`");
+    }
 }
 
 fn print_stored_fact(printer: Printer, answer: &Answer) {
     let confirmed = answer.structured.get("confirmed") == Some(&Value::Bool(true));
     let verb = if confirmed { "confirmed" } else { "stored" };
     printer.line(format_args!("{verb} fact {}", show::text(&answer.structured, "id")));
-    if let Some(hint) = answer.structured.get("hint").and_then(Value::as_str) {
-        printer.line(format_args!("  {hint}"));
+    if let Some(found) = answer.structured.get("linked_by").and_then(Value::as_str) {
+        let who = if found == "owner" { "the owner" } else { "the entity of this name" };
+        printer.line(format_args!("  about {who}, {}", show::text(&answer.structured, "entity_id")));
+    }
+    for (key, name, option) in
+        [("candidates", "subject", "--entity-id"), ("object_candidates", "object", "--object-entity-id")]
+    {
+        let candidates = answer.structured.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        if candidates.is_empty() {
+            continue;
+        }
+        printer.line(format_args!(
+            "  several entities have the {name}'s name; store the same fact again with {option} and one of these ids:"
+        ));
+        for entity in candidates.iter().filter_map(Value::as_object) {
+            let called = flatten_line(show::text(entity, "canonical_name"));
+            let (id, kind) = (show::text(entity, "entity_id"), show::text(entity, "entity_type"));
+            printer.line(format_args!("    {id}  {called} ({kind})"));
+        }
     }
     if let Some(old) = answer.structured.get("superseded_id").and_then(Value::as_str) {
         printer.line(format_args!("  supersedes {old}"));

@@ -58,8 +58,10 @@ fn details(hit: &Map<String, Value>) -> String {
         ["scope", "butler", "maturity"].map(|key| text(hit, key).to_owned()).into_iter().filter(|it| !it.is_empty()),
     );
     parts.extend(number(hit, "confidence").map(|confidence| format!("confidence {confidence:.2}")));
-    if hit.get("fading") == Some(&Value::Bool(true)) {
-        parts.push("fading".to_owned());
+    for state in ["fading", "held"] {
+        if hit.get(state) == Some(&Value::Bool(true)) {
+            parts.push(state.to_owned());
+        }
     }
     parts.extend(period(hit));
     parts.extend(date(hit, "occurred_at").or_else(|| date(hit, "created_at")));

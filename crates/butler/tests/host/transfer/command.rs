@@ -53,6 +53,10 @@ fn export_and_import_work_while_a_server_runs() {
     std::fs::write(&notes, "- Use tabs\n- Write tests\n").unwrap();
     let result = run(&["import", notes.to_str().unwrap(), "--dry-run"]);
     assert!(result.starts_with("would import 2 of 2 memories from 2 lines (claude-code)"), "{result}");
+    let garbage = dir.path().join("g.bin");
+    std::fs::write(&garbage, "garbage").unwrap();
+    let refused = butler().arg("import").arg(&garbage).arg("--data-dir").arg(&serving.data_dir).output().unwrap();
+    assert!(!refused.status.success() && stderr(&refused).contains("--format"), "{}", stderr(&refused));
     let report: Value = serde_json::from_str(&run(&["import", file, "--json"])).unwrap();
     assert_eq!(report["kinds"]["fact"], json!({"read": 1, "created": 0, "existing": 1, "left_out": 0}));
 }

@@ -17,9 +17,17 @@ async fn memories_of_other_programs_become_facts_once() {
                  {\"type\":\"entity\",\"name\":\"Acme\",\"entityType\":\"company\",\"observations\":[]}\n\
                  {\"type\":\"relation\",\"from\":\"Ada\",\"to\":\"Acme\",\"relationType\":\"works at\"}";
     let claude = "# Style\n- Use tabs\n- Write tests first\n\n## Commands\nRun `make` to build.\n";
-    assert_eq!(detect_format(&mem0), FileFormat::Foreign(ForeignFormat::Mem0));
-    assert_eq!(detect_format(graph), FileFormat::Foreign(ForeignFormat::McpMemory));
-    assert_eq!(detect_format(claude), FileFormat::Foreign(ForeignFormat::ClaudeCode));
+    for (text, name, format) in [
+        (&mem0[..], None, Some(ForeignFormat::Mem0)),
+        (graph, Some("memory.jsonl"), Some(ForeignFormat::McpMemory)),
+        (claude, None, Some(ForeignFormat::ClaudeCode)),
+        ("Prefers tabs.", Some("CLAUDE.MD"), Some(ForeignFormat::ClaudeCode)),
+        ("Prefers tabs.", None, None),
+        (claude, Some("notes.txt"), None),
+        ("garbage", Some("g.bin"), None),
+    ] {
+        assert_eq!(detect_format(text, name), format.map(FileFormat::Foreign), "{name:?}: {text}");
+    }
     let there = MemoryFixture::new().await;
     let options =
         ImportOptions { tenant: TenantId::default(), dry_run: false, partial: false, origin: Origin::default() };

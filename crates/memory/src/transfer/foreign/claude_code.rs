@@ -35,6 +35,11 @@ pub(super) fn parse(text: &str, name: &str) -> Parsed {
     reader.parsed
 }
 
+/// Whether the text has a heading or a list.
+pub(super) fn is_markdown(text: &str) -> bool {
+    text.lines().map(str::trim).any(|line| line.starts_with("# ") || line.starts_with("##") || bullet(line).is_some())
+}
+
 struct Reader {
     parsed: Parsed,
     heading: String,
