@@ -17,7 +17,8 @@ BEGIN
     -- not, so there are usually more.
     others AS (
         SELECT c.term, row_number() OVER by_place AS number, p_rows * exp(sum(ln(c.share)) OVER by_place) AS found
-        FROM chosen c WHERE NOT c.is_rare
+        -- of more frequent terms, the index takes too long to find the rows that they share
+        FROM chosen c WHERE NOT c.is_rare AND c.share * p_rows <= 10 * p_budget
         WINDOW by_place AS (ORDER BY c.place)),
     enough AS (SELECT min(o.number) AS number FROM others o WHERE o.number > 1 AND o.found <= p_budget / 4)
     SELECT (SELECT string_agg(c.term, ' | ')::tsquery FROM chosen c WHERE c.is_rare),
