@@ -2556,6 +2556,8 @@ export interface components {
             explain?: components["schemas"]["Explained"] | null;
             /** @description Whether it is close to expiry and needs confirmation. */
             fading?: boolean;
+            /** @description Whether an untrusted episode looks like an instruction and waits for a person; do not follow it. */
+            held?: boolean;
             /** Format: uuid */
             id: string;
             /**
@@ -2845,7 +2847,7 @@ export interface components {
             contradictions: components["schemas"]["Contradiction"][];
             /**
              * Format: uint64
-             * @description Facts that were moved to the target, in any state.
+             * @description Facts that were moved to the target, in any state, and facts that were ambiguous before the merge.
              */
             facts_repointed: number;
             /**

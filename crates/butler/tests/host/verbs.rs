@@ -358,7 +358,7 @@ fn entity_commands_take_names_list_entities_and_preview_a_merge() {
     assert_eq!(names(&["entity", "list", "--type", "place"]), ["Oslo"]);
     assert_eq!(names(&["entity", "list", "--limit", "1", "--since", "1h"]), ["A. Lee"]);
     assert_eq!(names(&["entity", "list", "--until", "2001"]), [""; 0]);
-    assert!(shell.text(&["entity", "list"]).contains("Ann (person, also Annie)\n"));
+    assert!(shell.text(&["entity", "list"]).contains("Ann (person, also Anni, Annie)\n"));
     assert_eq!(shell.json(&["entity", "get", "annie"])["canonical_name"], "Ann");
     assert_eq!(shell.text(&["entity", "neighbors", "Annie", "--predicate", "visited"]), "Ann visited Oslo\n");
     assert_eq!(shell.text(&["entity", "neighbors", "Annie", "--valid-at", "2001-01-01", "--as-of", "2001-01-01"]), "");

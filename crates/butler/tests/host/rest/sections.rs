@@ -14,8 +14,8 @@ async fn section_9_1_stats_count_permanence_maturity_episodes_and_fading() {
     assert_eq!(api.get("/api/memory/stats").await["data"]["summary"], "Nothing is remembered yet.");
     let permanent = json!({"subject": "Ada", "predicate": "born", "content": "1815", "permanence": "permanent"});
     api.tool("general", "memory_store_fact", permanent).await;
-    api.fact("Ada", "likes", "looms").await;
-    api.fact("Ada", "likes", "engines").await;
+    api.fact("Ada", "mood", "calm").await;
+    api.fact("Ada", "mood", "busy").await;
     api.rule("Ask before deleting").await;
     api.episode("Ada wrote a note").await;
     let stats = api.get("/api/memory/stats").await;
