@@ -262,7 +262,7 @@ impl Args {
     }
 }
 
-/// The aliases that the entity has, and these.
+/// The entity's aliases and the additional ones.
 async fn with_known_aliases(client: &ToolClient, id: Uuid, more: Vec<String>) -> Result<Vec<String>, HostError> {
     let answer = client.call("entity_get", show::without_nulls(json!({"entity_id": id}))).await;
     let answer = answer.map_err(HostError::Tool)?;
