@@ -22,10 +22,10 @@ const SHOWN: i64 = 1000;
 /// them. So do untrusted episodes that look like instructions: nothing is learned from them before.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    butler review                        list what waits\n  \
+    butler review                        list what waits for a decision\n  \
     butler review approve ID ID\n  \
     butler review reject ID              it is never proposed again\n  \
-    butler review undo ID                it waits again")]
+    butler review undo ID                it waits for a decision again")]
 pub struct Args {
     #[command(subcommand)]
     command: Option<Command>,
@@ -53,7 +53,7 @@ enum Command {
         #[arg(required = true, value_name = "ID")]
         ids: Vec<Uuid>,
     },
-    /// Undo approvals and rejections, so that they wait again
+    /// Undo approvals and rejections, so that the proposals wait for a decision again
     #[command(after_help = "Examples:\n  butler review undo ID")]
     Undo {
         /// Ids of proposals

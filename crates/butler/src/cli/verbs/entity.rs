@@ -87,7 +87,7 @@ enum Action {
         /// Replace all aliases with this one; repeatable
         #[arg(long = "alias", value_name = "NAME", conflicts_with_all = ["no_aliases", "more_aliases"])]
         aliases: Vec<String>,
-        /// Add this alias to the others; repeatable
+        /// Add this alias and keep the others; repeatable
         #[arg(long = "add-alias", value_name = "NAME", conflicts_with = "no_aliases")]
         more_aliases: Vec<String>,
         /// Remove all aliases

@@ -12,7 +12,7 @@ use crate::printer::Printer;
 /// Exclude a memory, or all about an entity, from searches, recalls and contexts
 ///
 /// The memory stays readable by its id, and `butler restore ID` brings a fact or rule back. Forgetting it again is not an
-/// error. With --entity, everything about the entity is forgotten, and the memories that name it; they are listed first.
+/// error. With --entity, everything about the entity and all memories that name it are forgotten; they are listed first.
 #[derive(Debug, clap::Args)]
 #[command(
     allow_missing_positional = true,
