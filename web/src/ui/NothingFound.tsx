@@ -11,8 +11,8 @@ interface Props {
 export function NothingFound({ what, butler }: Props) {
   if (!butler) return <Empty title={`No matching ${what}`}>Try other search terms or fewer filters.</Empty>
   return (
-    <Empty title={`No matching ${what} of ${butler}`}>
-      Only {butler} was asked. Try other search terms, fewer filters or another butler.
+    <Empty title={`No matching ${what} in ${butler}`}>
+      Only {butler} was searched. Try other search terms, fewer filters or another butler.
     </Empty>
   )
 }
