@@ -19,9 +19,9 @@ const note = (what, value) => {
 }
 
 /**
- * Fills the first butler by SQL, because storing so many facts one by one takes hours. The vectors repeat. Then it does
- * or waits for what happens by itself within a minute: the table is vacuumed, or counting reads every row, and the
- * vector index is trained, or a search compares every vector.
+ * Fills the first butler by SQL, because storing so many facts one by one takes hours. The vectors repeat. Then it
+ * vacuums the table, because otherwise counting reads every row, and waits until the vector index is trained, because
+ * otherwise a search compares every vector. In normal operation, both happen within a minute.
  */
 async function fill(server) {
   await server.tool('memory_store_fact', { subject: 'Ada', predicate: 'likes', content: 'difference engines' }, first)

@@ -7,8 +7,8 @@ use crate::ids::{EntityId, EpisodeId, FactId};
 use crate::kinds::{Permanence, Source, Validity};
 use crate::times::ShownDates;
 
-/// The key in a fact's metadata that keeps the name of an object as long as no single entity has it. Callers cannot set it,
-/// so that none of their own metadata ever turns a fact into a relation.
+/// The metadata key that holds the name of a fact's object until exactly one entity has that name. Callers cannot set it,
+/// so their own metadata never turns a fact into a relation.
 pub const UNLINKED_OBJECT: &str = "unlinked_object";
 
 /// A statement about a subject. Its confidence decays unless confirmed. A new fact with the same subject and predicate

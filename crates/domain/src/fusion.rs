@@ -14,13 +14,13 @@ pub fn rank_of_rrf(rrf_score: f64) -> f64 {
     2.0 / rrf_score - RRF_K
 }
 
-/// The part of the relevance that separates what matches nearly as well as the best from the rest.
+/// The share of the relevance that separates memories ranked close to the best from the rest.
 const STEP: f64 = 0.7;
 
-/// The relevance of a rank, in [0, 1], where `best` is the best rank among the results. It falls steeply a few ranks below
-/// the best: a memory that both searches find counts as a clear match, one that only one of them finds does not, unless
-/// nothing better was found. With the default weights the step outweighs recency, so what was used today rises among its
-/// equals and never above a clear match, however few memories there are.
+/// Returns the relevance of a rank, in [0, 1]; `best` is the best rank among the results. The relevance drops steeply a few
+/// ranks below the best: a memory that both searches find counts as a clear match; one that only one search finds does not,
+/// unless nothing better was found. With the default weights the drop outweighs recency, so a memory that was used today
+/// can overtake others of similar rank but never a clear match, however few memories there are.
 pub fn relevance_of_rank(rank: f64, best: f64, limit: usize) -> f64 {
     if limit == 0 || !(rank.is_finite() && best.is_finite()) {
         return 0.0;

@@ -123,8 +123,8 @@ impl HostError {
             Self::Store { source, .. } => source.hint(),
             Self::Module(error) => error.hint(),
             Self::UnknownButler { .. } => Some(
-                "choose one with --butler; a butler that is no longer configured keeps its memory, which is there again when \
-                 its butler.toml is"
+                "choose one with --butler; a butler that is no longer configured keeps its memory, and has it again once its \
+                 butler.toml is back"
                     .to_owned(),
             ),
             Self::SharedDatabase { .. } => Some("give each its own `url` or `schema` in [butler.database]".to_owned()),

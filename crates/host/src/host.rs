@@ -182,7 +182,7 @@ impl Host {
         self.token_marker.create().map_err(HostError::io("write", self.token_marker.path()))
     }
 
-    /// Removes the record that tokens exist. Called after all were deleted.
+    /// Removes that record from the data directory. Called after all tokens are deleted.
     pub fn forget_tokens(&self) -> Result<(), HostError> {
         self.token_marker.remove().map_err(HostError::io("remove", self.token_marker.path()))
     }

@@ -139,7 +139,7 @@ pub(crate) fn compose(
 ) -> Vec<Hit> {
     let mut hits = score(rated, mode, limit, now);
     hits.sort_by(Hit::order(mode));
-    // The fused rank says more than the position: whether both searches found the memory.
+    // The fused rank says more than the position: it shows whether both searches found the memory.
     let (mut facts, mut rules) = (0.0, 0.0);
     let ranks: Vec<f64> = hits
         .iter()

@@ -60,7 +60,8 @@ pub struct FactInput {
     pub subject: String,
     pub predicate: String,
     pub content: String,
-    /// `None` keeps the importance of the superseded fact, else the default; the same holds for `permanence` and `tags`.
+    /// `None` keeps the importance of the superseded fact, if any; else the default applies. The same holds for `permanence`
+    /// and `tags`.
     pub importance: Option<f64>,
     pub permanence: Option<Permanence>,
     pub scope: Scope,
@@ -159,8 +160,8 @@ impl Memory {
         self.written_or_replayed(call, keyed.as_ref(), written).await
     }
 
-    /// Embeds a fact for `butler_store::facts::store`, which may run in the caller's own transaction. The metadata of a new
-    /// version are those of the version before, with what is reserved in them.
+    /// Embeds a fact for `butler_store::facts::store`, which may run in the caller's own transaction. A new version
+    /// passes on the metadata of the version before, including reserved keys.
     pub async fn new_fact(&self, call: &Call, input: FactInput) -> Result<NewFact, MemoryError> {
         // JSON would turn NaN into null, which means "as before".
         if input.importance.is_some_and(f64::is_nan) {
@@ -308,7 +309,7 @@ pub(crate) fn is_race(error: &StoreError) -> bool {
     error.constraint() == Some(&Constraint::OneActiveFact) || error.was_aborted()
 }
 
-/// Rejects metadata that record the state of a memory. Only storing, confirming, marking, forgetting and the sweep set them.
+/// Rejects metadata that record the state of a memory: only storing, confirming, marking, forgetting and the sweep set them.
 fn reject_reserved_metadata(metadata: &Map<String, Value>) -> Result<(), Invalid> {
     let is = |key: &str, value: Value| metadata.get(key) == Some(&value);
     let key = if is("status", "fading".into()) {

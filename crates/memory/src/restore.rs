@@ -52,7 +52,7 @@ impl Memory {
         Ok(Some(Restored { id: id.0, retracted_id: None, changed }))
     }
 
-    /// Undoes the caller's last confirmation of a fact or rule, or mark of a rule, if it was made at `made_at`. It is an error
+    /// Undoes the caller's last confirmation of a fact or rule, or mark of a rule, if it was made at `made_at`. Fails
     /// if anything else happened to the memory since. Returns `None` if the memory does not exist.
     pub async fn undo_feedback(
         &self,

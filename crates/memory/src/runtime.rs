@@ -92,8 +92,8 @@ pub enum RuntimeError {
 }
 
 impl RuntimeError {
-    /// The message for logs: without the output of the program or endpoint, which may repeat the prompt and with it
-    /// memories.
+    /// The message for logs. It leaves out the output of the program or endpoint, which may repeat the prompt and the
+    /// memories in it.
     pub fn without_quotes(&self) -> String {
         let quoted = match self {
             Self::Failed { stderr, .. } | Self::TimedOut { stderr, .. } => stderr,

@@ -17,8 +17,8 @@ const RECORD_EVERY: Duration = Duration::from_secs(600);
 
 #[derive(Default)]
 pub(crate) struct ClockWatch {
-    /// Locked while the clock is compared with the database. Of two concurrent comparisons, one could conclude from the
-    /// other's write that a person has accepted the time.
+    /// Locked while the clock is compared with the database. Of two concurrent comparisons, one could mistake the
+    /// other's write for a person's acceptance of the time.
     state: Mutex<State>,
     /// Why jobs that delete wait, for readers that must not wait.
     doubt: RwLock<Option<String>>,

@@ -92,8 +92,8 @@ pub async fn rule(write: WriteContext<'_>, id: RuleId, expiry: f64) -> Result<Op
         .await
 }
 
-/// Undoes the actor's last confirmation or mark of a fact or rule, if it was made at `made_at`. False: something else happened
-/// to it since. `None`: this tenant has no such memory.
+/// Undoes the actor's last confirmation or mark of a fact or rule, if it was made at `made_at`. Returns false if
+/// something else happened to it since, and `None` if this tenant has no such memory.
 pub async fn undo_feedback(
     write: WriteContext<'_>,
     memory_type: MemoryType,

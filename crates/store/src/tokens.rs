@@ -132,7 +132,7 @@ pub async fn create(session: &mut Session, origin: &Origin, token: &TokenRow) ->
     }
 }
 
-/// A token as SQL reads it from JSON, by the names of its table's columns.
+/// A token as JSON for SQL, with the column names of its table.
 #[derive(Debug, Serialize)]
 struct TokenColumns<'a> {
     id: Uuid,
@@ -172,8 +172,8 @@ impl<'a> From<&'a TokenRow> for TokenColumns<'a> {
     }
 }
 
-/// Merges tokens from another database, each given once. If both have a token, it gets the rights of the other database; it is revoked,
-/// with all its descendants, if either revoked it, and the latest rotation counts.
+/// Merges tokens from another database; each token is given once. If both databases have a token, it gets the rights of the
+/// other database. It is revoked, with all its descendants, if either database revoked it. The latest rotation counts.
 pub async fn keep(
     session: &mut Session,
     origin: &Origin,
@@ -313,7 +313,7 @@ pub(crate) async fn revoke_all(
         .await
 }
 
-/// Deletes every token, also the revoked ones.
+/// Deletes every token, including revoked ones.
 pub async fn delete_all(session: &mut Session) -> Result<(), StoreError> {
     session.run(|pg| sqlx::query!("DELETE FROM tokens").execute(pg)).await?;
     Ok(())

@@ -81,7 +81,7 @@ pub async fn lift(write: WriteContext<'_>, id: Uuid) -> Result<Option<bool>, Sto
         .await
 }
 
-/// Lets a memory that an undo retracted be learned again. It is not listed.
+/// Lets a memory that an undo retracted be learned again. Lists of tombstones do not show it.
 pub async fn leave_none(write: WriteContext<'_>, memory_type: MemoryType, id: Uuid) -> Result<(), StoreError> {
     let WriteContext { session, tenant, now, .. } = write;
     session

@@ -51,10 +51,10 @@ export function keyboard(shared) {
         await page.keyboard.press(key)
         await page.getByRole('dialog').waitFor()
         const uncovered = await page.evaluate(() => {
-          // an open dialog takes the pointer from the page, which would hide what lies on top
+          // an open dialog disables pointer events on the page, so elementFromPoint would skip what lies on top
           document.body.style.pointerEvents = 'auto'
           const { clientWidth: right, clientHeight: bottom } = document.documentElement
-          // the gutter of the scroll bar has the colour of the backdrop instead
+          // the gutter of the scroll bar is not covered: it has the colour of the backdrop instead
           const points = [1, right / 4, right - 20].flatMap((x) => [1, bottom - 2].map((y) => [x, y]))
           return points.filter(([x, y]) => !document.elementFromPoint(x, y)?.classList.contains('bg-backdrop'))
         })

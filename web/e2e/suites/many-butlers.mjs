@@ -21,8 +21,8 @@ const lists = [
 export function manyButlers(shared) {
   describe('many butlers', () => {
     /**
-     * A visit to a server that seems to host a dozen butlers more. `name` is the one that is shown; `toAll` collects
-     * the requests to all butlers.
+     * Visits a server that appears to host twelve more butlers. `name` is the butler that is shown; `toAll` collects the
+     * requests to all butlers.
      */
     async function crowded() {
       const list = await shared.server.api('/api/butlers')
@@ -57,15 +57,15 @@ export function manyButlers(shared) {
       await sidebar.getByRole('link', { name: 'extra11' }).waitFor()
       assert.equal(await sidebar.getByRole('link', { name: /^extra/ }).count(), 1)
       await filter.fill('nobody')
-      await sidebar.getByText('No butler of that name.').waitFor()
+      await sidebar.getByText('No butler with that name.').waitFor()
       await page.context().close()
     })
 
-    test('an empty list says whom it asked; the picker leads to another butler and to all', async () => {
+    test('an empty list names the butler it searched; the picker leads to another butler and to all', async () => {
       const { page, toAll, name } = await crowded()
       await go(page, '/facts?tag=no-such-tag')
-      await page.getByText(`No matching facts of ${name}`).waitFor()
-      await page.getByText(`Only ${name} was asked.`, { exact: false }).waitFor()
+      await page.getByText(`No matching facts in ${name}`).waitFor()
+      await page.getByText(`Only ${name} was searched.`, { exact: false }).waitFor()
       const picker = page.getByRole('combobox', { name: 'Butler', exact: true })
       assert.equal(await picker.inputValue(), name)
       await picker.selectOption({ label: 'All butlers' })
@@ -73,7 +73,7 @@ export function manyButlers(shared) {
       assert.ok(toAll.includes('/api/memory/facts'), 'all butlers are asked once the person wants it')
       await picker.selectOption(name)
       await page.waitForURL(`**butler=${name}`)
-      await page.getByText(`No matching facts of ${name}`).waitFor()
+      await page.getByText(`No matching facts in ${name}`).waitFor()
       // the choice holds for the other pages
       await go(page, '/search?q=no-such-word-anywhere')
       await settled(page)

@@ -12,8 +12,8 @@ export function useInboxCounts() {
 }
 
 /**
- * How many items of the inbox wait for a decision. What came again does not: it stays forgotten without one. A list
- * that fails counts as empty; while one loads, the number would be too small, so there is none.
+ * How many items of the inbox wait for a decision. Forgotten statements that were stated again do not: they stay
+ * forgotten. A list that fails counts as empty. While a list loads, the number is 0, because a part would be misleading.
  */
 export function useWaiting(): number {
   const { proposals, conflicts, pending } = useInboxCounts()

@@ -53,7 +53,7 @@ export function ButlerLinks({ onFollow }: { onFollow?: () => void }) {
       {found.length > MOST && (
         <p className="px-2.5 py-1 text-xs text-muted">{count(found.length - MOST)} more: type to filter</p>
       )}
-      {found.length === 0 && <p className="px-2.5 py-1 text-xs text-muted">No butler of that name.</p>}
+      {found.length === 0 && <p className="px-2.5 py-1 text-xs text-muted">No butler with that name.</p>}
     </>
   )
 }

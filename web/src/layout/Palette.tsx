@@ -18,7 +18,7 @@ import { commonActions, type Entry, matches, pageActions } from './paletteEntrie
 /** With more butlers, typing finds the others. */
 const FIRST_BUTLERS = 5
 const MOST_BUTLERS = 20
-/** Memories are searched when typing pauses for so long: each letter would be a search by meaning. */
+/** How long typing must pause before memories are searched, because a search by meaning for each letter is too slow. */
 const PAUSE_MS = 120
 
 const item = 'cursor-pointer gap-x-3 rounded-md px-3 py-2 data-[selected=true]:bg-sunken'
@@ -34,7 +34,7 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
   const typed = text.trim()
   const query = usePaused(typed, PAUSE_MS)
   const navigate = useNavigate()
-  // of many butlers the chosen one: to ask all of them takes longer than a person waits
+  // if there are many butlers, query the chosen one: querying all takes longer than a person waits
   const { ready, butler } = useOverviewButler()
   const results = useGet(
     '/api/memory/search',

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** A value that changes while somebody types, as it was when the typing last paused. */
+/** Debounces a value that changes while somebody types: returns it as it was when the typing last paused. */
 export function usePaused<T>(value: T, milliseconds: number): T {
   const [paused, setPaused] = useState(value)
   useEffect(() => {

@@ -26,13 +26,12 @@ interface Props<T extends BulkRow> extends Shared<T> {
   name: string
   rows: T[]
   selection: Selection<T>
-  /** Called with the rows near the screen, not at every step of scrolling. */
+  /** Called with the rows near the screen, but not for every scroll event. */
   onVisible: (range: Range) => void
 }
 
 /**
- * The rows on the screen. While it is scrolled, only this component is rendered, and of the rows only those that come
- * into view.
+ * The rows on the screen. Scrolling renders only this component and the rows that come into view.
  */
 export function Rows<T extends BulkRow>({ name, rows, selection, onVisible, ...shared }: Props<T>) {
   const list = useRef<HTMLUListElement>(null)
@@ -65,7 +64,7 @@ interface RowProps<T> extends Shared<T> {
   toggle: Selection<T>['toggle']
 }
 
-// memo forgets that a component is generic
+// memo loses the type parameter of a generic component
 const Row = memo(PlainRow) as typeof PlainRow
 
 function PlainRow<T extends BulkRow>({

@@ -7,8 +7,8 @@ const OVERSCAN = 12
 const STEP = 20
 
 /**
- * The rows of a list that are on the screen, if each is `height` pixels high and the window scrolls. `onVisible` learns
- * of them too, but only now and then.
+ * The rows of a list that are on the screen, if each is `height` pixels high and the window scrolls. `onVisible` gets
+ * them too, but only when about `STEP` rows have scrolled by.
  */
 export function useWindow(
   list: RefObject<HTMLElement | null>,

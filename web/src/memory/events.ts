@@ -124,7 +124,7 @@ export function eventLabel(type: string): [glyph: string, label: string] {
   return labels[type] ?? ['·', capitalized(type)]
 }
 
-/** An actor for people: a token by its name alone, without the id that makes it unambiguous, or by a part of the id. */
+/** The readable name of an actor. A token is shown by its name without its id or, if unnamed, by the start of its id. */
 export function actorName(actor: string): string {
   const named = /^token:(.+):[0-9a-f-]{36}$/.exec(actor)
   if (named) return `token ${named[1]}`

@@ -1,18 +1,18 @@
 import { Empty } from './states'
 
 interface Props {
-  /** What was looked for: `facts`. */
+  /** What was searched for, such as `facts`. */
   what: string
-  /** The one of many butlers that was asked. */
+  /** The queried butler, if there are many. */
   butler: string | undefined
 }
 
-/** The state of a list that no item matches. */
+/** Shown instead of a list if nothing matches. */
 export function NothingFound({ what, butler }: Props) {
   if (!butler) return <Empty title={`No matching ${what}`}>Try other search terms or fewer filters.</Empty>
   return (
-    <Empty title={`No matching ${what} of ${butler}`}>
-      Only {butler} was asked. Try other search terms, fewer filters or another butler.
+    <Empty title={`No matching ${what} in ${butler}`}>
+      Only {butler} was searched. Try other search terms, fewer filters or another butler.
     </Empty>
   )
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use butler_host::error::HostError;
 
-/// Whether there is a person to ask.
+/// Whether stdin is a terminal, so that a person can answer.
 pub fn can_ask() -> bool {
     std::io::stdin().is_terminal()
 }

@@ -85,7 +85,7 @@ async fn erase(
     }
     if !args.yes {
         print("would delete", tenant, &found, tokens.len(), args.json, printer);
-        printer.note("nothing was deleted: to delete all of this for good, add --yes");
+        printer.note("nothing was deleted; add --yes to delete all of this permanently");
         return Ok(());
     }
     // First, so that no agent stores anything new.

@@ -55,7 +55,7 @@ pub struct Args {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Format {
-    /// Detected from the first lines, and Markdown by the ending .md
+    /// Detected from the first lines; Markdown by the file extension .md
     Auto,
     /// Written by `butler export`
     Butler,

@@ -145,8 +145,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The same error without the values of environment variables. The usage line lists every option that has a value, which
-/// reads as if those from the environment were required.
+/// Parses again without environment variables and returns that error. Otherwise the usage line lists every option that an
+/// environment variable sets, as if it were required.
 fn without_environment(error: clap::Error) -> clap::Error {
     let has_usage_line = error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     let command = Cli::command().mut_args(|argument| argument.env(None::<&'static str>));

@@ -15,7 +15,7 @@ use crate::printer::Printer;
 /// Bring back a fact or rule that was forgotten, superseded or edited
 ///
 /// A forgotten, expired or superseded fact is active again, and the fact that superseded it is retracted. A forgotten rule is
-/// used again; the last edit of another rule is undone. Forgotten episodes and what was erased cannot be brought back.
+/// used again; the last edit of another rule is undone. Forgotten episodes and erased memories cannot be brought back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler restore 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa\n  \

@@ -22,10 +22,10 @@ const SHOWN: i64 = 1000;
 /// them. So do untrusted episodes that look like instructions: nothing is learned from them before.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    butler review                        list what waits\n  \
+    butler review                        list what waits for a decision\n  \
     butler review approve ID ID\n  \
     butler review reject ID              it is never proposed again\n  \
-    butler review undo ID                it waits again")]
+    butler review undo ID                it waits for a decision again")]
 pub struct Args {
     #[command(subcommand)]
     command: Option<Command>,
@@ -53,7 +53,7 @@ enum Command {
         #[arg(required = true, value_name = "ID")]
         ids: Vec<Uuid>,
     },
-    /// Undo approvals and rejections, so that they wait again
+    /// Undo approvals and rejections, so that the proposals wait for a decision again
     #[command(after_help = "Examples:\n  butler review undo ID")]
     Undo {
         /// Ids of proposals
@@ -144,7 +144,7 @@ async fn review(args: &Args, opened: &OpenedButler, settings: &Settings, printer
         let decided = match &args.command {
             Some(Command::Approve { .. }) => memory.approve(&call, *id).await,
             Some(Command::Reject { .. }) => memory.reject(&call, *id).await,
-            // An episode that was never held is none.
+            // An episode that was never held has no decision to undo.
             _ if !memory.has_decision(&call, *id).await.map_err(failed)? => Ok(None),
             _ => memory.undo_decision(&call, *id).await,
         };
@@ -156,7 +156,7 @@ async fn review(args: &Args, opened: &OpenedButler, settings: &Settings, printer
                 (state, true) => state,
                 (_, false) => "was decided before:",
             };
-            // The proposal of an approved fact gets a new id when it waits again.
+            // After an undo, the proposal of an approved fact has a new id.
             printer.line(format_args!("{outcome} {}", decided.id));
         }
         done.push(json!(decided));
@@ -175,7 +175,7 @@ async fn tombstones(
     let Some(TombstoneCommand::Allow { ids }) = &args.command else {
         let mut listed = memory.tombstones(&call, false, Page::first(SHOWN)).await.map_err(failed)?;
         if args.suppressed {
-            // They come first, also those that are allowed again, which the inbox leaves out.
+            // The list starts with these, including those that are allowed again, which the inbox leaves out.
             listed.rows.retain(|stone| stone.suppressed > 0);
             listed.total = listed.rows.len() as i64;
         }
@@ -211,7 +211,7 @@ async fn tombstones(
     Ok(())
 }
 
-/// What was erased together has the same time.
+/// When the memory was forgotten or erased, and what happened since. Memories that were erased together show the same time.
 fn history(stone: &Tombstone) -> String {
     let verb = if stone.text.is_some() { "forgotten" } else { "erased" };
     let mut history = format!("{verb} {}", stone.forgotten_at.format("%Y-%m-%d %H:%M:%S"));

@@ -87,9 +87,9 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Delete all tokens once none is valid, so that requests need no token again
+    /// Delete all tokens if none of them is valid, so that requests need no token
     ///
-    /// Also a revoked or expired token makes the server require one. Revoke all tokens and stop the server first.
+    /// Even a revoked or expired token makes the server require one. Revoke all tokens and stop the server first.
     #[command(after_help = "Examples:\n  butler token reset")]
     Reset {
         /// Print the result as JSON

@@ -1,4 +1,4 @@
-//! `butler token reset` returns to a server without tokens.
+//! `butler token reset` deletes all tokens, so that requests need none again.
 
 use butler_host::error::HostError;
 use butler_host::host::{Host, token_changes};
@@ -8,8 +8,8 @@ use serde_json::json;
 use super::{Settings, counted};
 use crate::printer::Printer;
 
-/// Deletes all tokens of all butlers if none of them is valid. A running server would copy them between the databases, and
-/// would be open at once, so it must not run.
+/// Deletes all tokens of all butlers if none of them is valid. The server must be stopped: it would copy tokens from one
+/// database to another meanwhile, and would accept requests without a token at once.
 pub async fn reset(settings: &Settings, host: &Host, json: bool, printer: Printer) -> Result<(), HostError> {
     if settings.tenant.is_some() || settings.butler.is_some() {
         return Err(HostError::usage(

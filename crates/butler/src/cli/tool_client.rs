@@ -50,8 +50,8 @@ impl ToolClient {
         {
             if settings.host.source != Source::Defaults && settings.host.source.clone().absolute() != instance.source {
                 Printer::new(settings.quiet).note(format_args!(
-                    "warning: the running server (process {}) answers, so its configuration applies and --config and \
-                     --roster do not; to change it, restart the server with them",
+                    "warning: --config and --roster are ignored, because the running server (process {}) answers and its \
+                     configuration applies; to use them, restart the server with these options",
                     instance.pid
                 ));
             }
@@ -70,7 +70,7 @@ impl ToolClient {
         &self.butler
     }
 
-    /// Whether there are other butlers, so that an answer should say which one it is about.
+    /// Whether there are several butlers, so that the output should name the one it is about.
     pub fn is_one_of_several(&self) -> bool {
         match &self.route {
             Route::Server(instance) => instance.butlers.len() > 1,

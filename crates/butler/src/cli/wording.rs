@@ -1,10 +1,10 @@
-//! The errors of tools in the words of the command line. Tools address a model: they name tools and their arguments, where
-//! a person types commands and options.
+//! Rewords tool errors for the command line. Tools address a model, so their errors name tools and arguments; a person types
+//! commands and options.
 
 use butler_host::error::HostError;
 use butler_memory::tool::ToolError;
 
-/// Whole phrases that mean an argument without its name.
+/// Whole phrases that refer to an argument without naming it.
 const PHRASES: [(&str, &str); 3] = [
     ("content: is required", "--content is required"),
     ("pass the text that says what both facts said", "give the text that says what both facts said: --content TEXT"),
@@ -48,7 +48,7 @@ const TERMS: [(&str, &str); 33] = [
     ("min_relevance", "--min-relevance"),
 ];
 
-/// Rewords the error of a tool. Other errors already speak of commands.
+/// Rewords the error of a tool. Other errors already name commands and options.
 pub fn for_shell(error: HostError) -> HostError {
     match error {
         HostError::Tool(error) => HostError::Tool(ToolError {

@@ -52,7 +52,7 @@ fn the_example_roster_serves_two_isolated_butlers() {
     let unknown = Mcp { path: "/mcp?profile=tiny".to_owned(), ..home }.post("{}").unwrap();
     assert_eq!(unknown.status, 400, "{}", unknown.text());
 
-    // Commands say which butler they used, which they do not know, and that the server's configuration applies.
+    // Commands name the butler they used, refuse an unknown one, and warn that the server's configuration applies.
     let file = dir.path().join("butler.toml");
     std::fs::write(&file, "[butler]\nname = \"health\"\n").unwrap();
     let shell = |args: &[&str]| {

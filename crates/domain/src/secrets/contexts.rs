@@ -68,7 +68,7 @@ pub(super) const RULES: &[Rule] = &[
         ),
     )
     .check(is_password),
-    // In a sentence: "the password for the router is …". A word may be several others away from its value.
+    // In a sentence: "the password for the router is …". Several words may stand between the keyword and its value.
     Rule::context(
         "password",
         &["pass", "kennwort", "contrase", "mot de passe"],

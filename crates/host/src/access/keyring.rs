@@ -111,7 +111,7 @@ impl Keyring {
         key.is_some_and(|key| key.check(now).is_ok())
     }
 
-    /// What a token allows and whether it is valid, without recording a use; `None` if there is no such token.
+    /// Returns what a token allows and whether it is valid, without recording a use. `None` if there is no such token.
     pub fn access_of(&self, token: Uuid, now: Timestamp) -> Option<(Access, Result<(), Refusal>)> {
         let keys = self.keys();
         let key = keys.by_prefix.values().flatten().find(|key| key.id == token && key.replaced_at.is_none())?;

@@ -20,12 +20,12 @@ pub fn new_token() -> Result<String, HostError> {
     Ok(format!("{TOKEN_PREFIX}{}", random()?))
 }
 
-/// The token that follows from a seed and a text, in the form of a random one.
+/// Derives a token from a seed and a text. It has the same format as a random one.
 pub(crate) fn derived_token(seed: &[u8], text: &str) -> String {
     format!("{TOKEN_PREFIX}{}", derived(seed, text))
 }
 
-/// What follows from a seed and a text, in the form of [`random`]. Nobody can compute it without both.
+/// Derives a secret from a seed and a text, in the format of [`random`]. It cannot be computed without both.
 pub(crate) fn derived(seed: &[u8], text: &str) -> String {
     hex(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, seed), text.as_bytes()).as_ref())
 }

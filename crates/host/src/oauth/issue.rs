@@ -85,8 +85,8 @@ struct Fresh {
 }
 
 impl Fresh {
-    /// The secrets that replace a code or refresh token. They follow from it and a random seed, so that a request that is
-    /// sent twice gets the same answer although only hashes are stored.
+    /// Derives the secrets that replace a code or refresh token from it and a random seed, so that a request that is sent
+    /// twice gets the same answer although only hashes are stored.
     fn new(butler: &Butler, now: Timestamp, seed: &Seed, replaced: &str) -> Self {
         let access_token = derived_token(seed, &format!("access {replaced}"));
         let random = derived(seed, &format!("refresh {replaced}"));

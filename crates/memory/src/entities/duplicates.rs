@@ -18,12 +18,12 @@ use crate::{Call, Memory, MemoryError};
 /// Names that are less alike are different names.
 const LEAST_LIKENESS: f64 = 0.88;
 const MOST: usize = 5;
-/// Entities that are compared with each other, the newest first.
+/// How many of the newest entities are compared with each other.
 const COMPARED: i64 = 1000;
-/// Names of one group that are compared with each other, those of the newest entities first. The time grows with the square
-/// of this.
+/// How many names of one group are compared with each other, those of the newest entities first. The time grows with the
+/// square of this number.
 const GROUP: usize = 200;
-/// Comparisons of two names for one list. They take a fraction of a second.
+/// How many pairs of names are compared for one list. This takes a fraction of a second.
 const COMPARISONS: usize = 200_000;
 
 /// An entity that may be the same person or thing.
@@ -70,7 +70,7 @@ impl From<&EntityItem> for PairedEntity {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DuplicatePairs {
     pub page: Listed<DuplicatePair>,
-    /// Whether there were more names than are compared, so that pairs may be missing.
+    /// Whether some names were not compared, so that pairs may be missing.
     pub incomplete: bool,
 }
 
@@ -100,8 +100,8 @@ impl Memory {
         Ok(DuplicatePairs { page, incomplete: left_out || !all_compared })
     }
 
-    /// Records that two entities are different ones, or takes it back, whichever of the two it was recorded for. The two no
-    /// longer appear as duplicates.
+    /// Records that two entities are different, so that they are no longer listed as duplicates. With `apart` false, removes
+    /// that record from whichever of the two has it.
     pub async fn keep_apart(
         &self,
         call: &Call,
@@ -167,8 +167,8 @@ impl Memory {
     }
 }
 
-/// The pairs of entities that may be the same, most alike first, and whether all names were compared. Only names with a word
-/// in common, by its first letters, are compared: names that begin with other letters are not alike.
+/// The pairs of entities that may be the same, most alike first, and whether all names were compared. Only names that have
+/// words with the same first letters are compared; other names are not alike.
 fn alike(items: &[EntityItem]) -> (Vec<DuplicatePair>, bool) {
     let mut groups: BTreeMap<(&str, String), Vec<(usize, &str)>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
@@ -229,9 +229,9 @@ fn are_apart(one: &Entity, other: &Entity) -> bool {
     kept_apart(one).contains(&other.id.to_string()) || kept_apart(other).contains(&one.id.to_string())
 }
 
-/// 1 for names that differ only in case. A name that begins with the whole other name is just alike enough to be a
-/// duplicate. Names with the same number of words are as alike as their least similar words: people who share only a first
-/// name are not alike.
+/// The similarity of two names: 1 if they differ only in case. If one name begins with the other, they are just similar
+/// enough to be duplicates. Names with the same number of words are as similar as their least similar words, so people who
+/// share only a first name are not duplicates.
 fn likeness(a: &str, b: &str) -> f64 {
     let (a, b) = (a.to_lowercase(), b.to_lowercase());
     let (short, long) = if a.len() < b.len() { (&a, &b) } else { (&b, &a) };

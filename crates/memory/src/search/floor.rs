@@ -13,7 +13,7 @@ pub(crate) struct RatedMemory {
 /// Which memories are dropped.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Floor {
-    /// All, unless the best has at least this relevance; in that case those that are clearly less relevant than the best.
+    /// All memories if even the best is below this relevance; otherwise those clearly less relevant than the best.
     Requested(f64),
     /// Those that almost certainly do not answer the query (`context.leave_out_filler`).
     Filler,

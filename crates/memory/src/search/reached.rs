@@ -5,12 +5,12 @@ use butler_store::search::RetrievedMemory;
 
 use super::{Hit, RatedMemory};
 
-/// The last place, from 0, that the relation leading to the best fact may have.
+/// The last position, counted from 0, that the relation leading to the best fact may have.
 const BEST_RELATION: usize = 2;
 
 /// Places the facts that relations lead to, best first, among the sorted hits. Each comes after the relation that leads to
 /// it, and before the first hit that shares neither a word nor an entity with the query. Of many such facts, the
-/// later ones alternate with direct hits. `needs_relation`: omits a fact whose relation is not among the hits.
+/// later ones alternate with direct hits. With `needs_relation`, omits facts whose relation is not among the hits.
 ///
 /// `complete` fills in the parts of the score.
 pub(crate) fn place(

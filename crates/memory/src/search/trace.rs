@@ -1,6 +1,6 @@
 //! The output of `explain`: how a call and each of its results came about.
 //!
-//! The published schemas leave `stores`, `reached` and `parts` open, because they follow the search as it changes.
+//! The published schemas do not describe `stores`, `reached` and `parts` in detail, because these change with the search.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -77,7 +77,7 @@ struct ParsedFact {
 }
 
 /// Detects the format of a file from its beginning and, for Markdown, its name. A text without a name is Markdown if it has
-/// a heading or a list. Returns `None` if it is neither this nor JSON.
+/// a heading or a list. Returns `None` if the text is neither Markdown nor JSON.
 pub fn detect_format(beginning: &str, name: Option<&str>) -> Option<FileFormat> {
     let text = beginning.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     if !text.starts_with(['{', '[']) {

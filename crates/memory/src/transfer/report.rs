@@ -69,7 +69,7 @@ pub struct ImportReport {
     pub redacted: u64,
     pub problems: Vec<Problem>,
     pub problems_omitted: u64,
-    /// Number of events whose id another tenant has. Events have no other key, so the file comes from that tenant.
+    /// Number of events whose id belongs to another tenant. Their only key is the id, so the file comes from that tenant.
     #[serde(skip)]
     pub(super) events_elsewhere: u64,
 }

@@ -84,7 +84,7 @@ impl Memory {
         reasons
     }
 
-    /// The cut that a memory misses although no filter excludes it.
+    /// The cutoff that excludes a memory which passes all filters.
     pub(super) fn missed_cut(
         &self,
         request: &WhyNotRequest,

@@ -1,4 +1,4 @@
-//! To undo is not to forget: what an undo retracts leaves no tombstone.
+//! Undo is not forgetting: a memory that an undo retracts leaves no tombstone.
 
 use butler_domain::FactId;
 use butler_memory::FactChanges;

@@ -62,8 +62,8 @@ pub struct PageMeta {
     /// Butlers that did not respond. Neither `data` nor `total` includes what they store.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<String>,
-    /// Whether there may be items that `total` does not count, because a search for them would take too long. Left out if
-    /// not.
+    /// True if the list may lack items that `total` does not count either, because finding all of them would take too long.
+    /// Left out otherwise.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
 }

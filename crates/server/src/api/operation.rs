@@ -155,7 +155,7 @@ impl RequestContext {
             ApiError::new(StatusCode::FORBIDDEN, "forbidden", format!("the token {id} is {state}"))
         };
         let (access, validity) = self.api.host.keyring().access_of(id, self.now).ok_or_else(unknown)?;
-        // First, so that the state of somebody else's token stays unknown.
+        // Checked first, so that a caller does not learn the state of somebody else's token.
         if !self.access.may_look_as(&access) {
             return Err(unknown());
         }

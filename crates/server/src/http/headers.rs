@@ -41,9 +41,9 @@ pub fn is_forwarded(headers: &HeaderMap) -> bool {
     NAMES.iter().any(|name| headers.contains_key(*name))
 }
 
-/// The network that a request comes from, of IPv6 its first 48 bits: a provider gives as much to one customer. Behind a proxy
-/// it is that of the last address of `X-Forwarded-For`, which the proxy itself added: before it, a client can write what it
-/// likes.
+/// The network that a request comes from: an IPv4 address, or the first 48 bits of an IPv6 address, which a provider assigns
+/// to one customer. Behind a proxy, it is the network of the last address in `X-Forwarded-For`, which the proxy itself added;
+/// a client can forge the addresses before it.
 pub fn client_network(peer: IpAddr, headers: &HeaderMap, behind_proxy: bool) -> IpAddr {
     let forwarded = || {
         let addresses = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;

@@ -1,4 +1,4 @@
-//! Tells a client that was refused at an MCP endpoint where it learns how to log in.
+//! Tells a client that an MCP endpoint rejected where to find the OAuth metadata (RFC 9728).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use butler_host::host::Host;
 
 use super::metadata::{DEFAULT_SCOPES, address, butler_at, with_query};
 
-/// Adds the address of the metadata to the challenge of a 401, if OAuth can be used there.
+/// Adds the URL of the metadata to the `WWW-Authenticate` header of a 401, if the endpoint supports OAuth.
 pub async fn offer_login(State(host): State<Arc<Host>>, request: Request, next: Next) -> Response {
     let uri = request.uri().clone();
     let mut response = next.run(request).await;
@@ -21,7 +21,7 @@ pub async fn offer_login(State(host): State<Arc<Host>>, request: Request, next: 
     response
 }
 
-/// The challenge with the address of the metadata and the scopes; `None` at a path that is no MCP endpoint, or without a
+/// The challenge with the URL of the metadata and the scopes. `None` if the path is not an MCP endpoint, or the server has no
 /// public URL.
 fn with_login(host: &Host, uri: &Uri, current: &HeaderValue) -> Option<HeaderValue> {
     let path = uri.path().trim_matches('/');

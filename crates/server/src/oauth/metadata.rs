@@ -13,7 +13,7 @@ use crate::http::reject;
 /// What a client gets unless it asks for something else. `admin` is for clients that name it.
 pub(super) const DEFAULT_SCOPES: [&str; 2] = ["read", "write"];
 
-/// The address of a path of this server.
+/// The public URL of a path on this server.
 pub(super) fn address(public_url: &str, path: &str) -> String {
     format!("{public_url}/{path}")
 }

@@ -22,8 +22,8 @@ const ATTEMPTS: u32 = 5;
 pub struct Merged {
     pub source_entity_id: EntityId,
     pub target_entity_id: EntityId,
-    /// Facts about the source and relations to it, moved to the target whatever their validity, and facts that belonged
-    /// to no entity because both had the name.
+    /// Facts about the source and relations to it that were moved to the target, whatever their validity, and facts that
+    /// had no entity because both entities had the name.
     pub facts_repointed: u64,
     /// Active facts that were superseded by a more confident one with the same scope and predicate.
     pub facts_superseded: u64,

@@ -86,11 +86,11 @@ pub struct Changes {
     pub aliases: Option<Vec<String>>,
     /// Sets these keys and keeps the others.
     pub metadata: Option<Map<String, Value>>,
-    /// Changes one of the entities that it is kept apart from.
+    /// Keeps the entity apart from another one, or no longer.
     pub kept_apart: Option<KeptApart>,
 }
 
-/// Whether an entity is known to be another one than the entity that changes.
+/// Whether the changed entity is kept apart from another one, so that the two are not listed as duplicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeptApart {
     pub from: EntityId,
@@ -98,7 +98,7 @@ pub struct KeptApart {
 }
 
 impl KeptApart {
-    /// Adds the id to the list in the metadata, or removes it.
+    /// Adds the id to the list in the metadata or removes it from there.
     fn apply(self, metadata: &mut Map<String, Value>) {
         let ids = metadata.entry(KEPT_APART).or_insert_with(|| json!([]));
         let mut kept: Vec<Value> = ids.as_array().cloned().unwrap_or_default();

@@ -41,20 +41,20 @@ pub struct RefreshUse<'a> {
     pub butler: Option<&'a str>,
     /// Until when the access token before this one is accepted.
     pub previous_until: Timestamp,
-    /// A refresh token that was replaced after this time is used twice at once, not again.
+    /// A refresh token that was replaced after this time counts as used twice concurrently, not as reused.
     pub parallel_since: Timestamp,
-    /// The new secrets follow from this and the presented token.
+    /// The new secrets are derived from this and the presented token.
     pub seed: Seed,
 }
 
-/// A random value. With the token that only the client has, it gives the secrets that replace the token.
+/// A random value. The secrets that replace a token are derived from it and from the token, which only the client has.
 pub type Seed = [u8; 32];
 
 /// What became of a code or a refresh token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Issued(Box<Grant>),
-    /// The refresh token is used twice at once. The secrets are those of the first request, which follow from this seed.
+    /// The refresh token was used twice concurrently. The secrets are those of the first request, derived from this seed.
     Repeated(Box<Grant>, Seed),
     Unknown,
     Expired,
@@ -184,7 +184,7 @@ async fn remember(tx: &mut Tx<'_>, grant: &Grant, now: Timestamp, secrets: NewSe
     Ok(())
 }
 
-/// Marks the presented refresh token as replaced, and forgets the seeds that are no longer needed.
+/// Marks the presented refresh token as replaced, and deletes the seeds that are no longer needed.
 async fn replace(tx: &mut Tx<'_>, grant: Uuid, now: Timestamp, presented: RefreshUse<'_>) -> Result<(), StoreError> {
     tx.run(|pg| {
         sqlx::query!(
@@ -204,8 +204,9 @@ async fn replace(tx: &mut Tx<'_>, grant: Uuid, now: Timestamp, presented: Refres
     Ok(())
 }
 
-/// Exchanges a refresh token for new secrets. One that was replaced a while ago revokes the grant: two parties have it. One
-/// that was replaced a moment ago is a client that refreshes twice at once. It gets the same secrets again.
+/// Exchanges a refresh token for new secrets. A token that was replaced some time ago revokes the grant, because two parties
+/// have it. A token that was replaced a moment ago comes from a client that refreshes twice concurrently, which gets the same
+/// secrets again.
 pub async fn refresh(
     session: &mut Session,
     origin: &Origin,

@@ -110,7 +110,7 @@ export default function GraphPage() {
       void navigate({ search: (previous) => ({ ...previous, ...next }), replace: true, resetScroll: false }),
     [navigate],
   )
-  // without a choice the server shows the first butler with relations, but to find it asks all
+  // without a butler, the server shows the first one with relations, and queries all of them to find it
   const { ready, butler: chosen } = useOverviewButler()
   const butler = search.butler ?? chosen
   const { whole, found, graph, partial, expandError } = useGraph({ ...search, butler }, ready)

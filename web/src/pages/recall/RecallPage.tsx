@@ -24,7 +24,7 @@ const times = [
   ['as_of', 'As of'],
 ] as const
 
-/** The demo comes after every butler that has memories of its own. */
+/** Ranks butlers by their number of memories, and the demo below every other butler that has any. */
 function rank({ butler, facts, rules }: { butler: string; facts: number; rules: number }): number {
   const memories = facts + rules
   return butler === 'demo' ? Math.min(memories, 0.5) : memories
@@ -37,7 +37,7 @@ export default function RecallPage() {
   const overview = useOverviewButler()
   const listed = useGet('/api/butlers').data?.data ?? []
   const stats = useGet('/api/memory/stats', {}, { enabled: overview.ready && !overview.many })
-  // default to the butler with the most memories, or of many to the chosen one
+  // default to the butler with the most memories or, if there are many butlers, to the chosen one
   const butlers = [...(stats.data?.data.butlers ?? [])].sort((a, b) => rank(b) - rank(a))
   const names = overview.many ? listed.map(({ name }) => name) : butlers.map((figures) => figures.butler)
   const usual = overview.many ? (overview.butler ?? names[0]) : names[0]

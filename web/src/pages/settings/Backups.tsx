@@ -15,7 +15,7 @@ export function Backups({ butler }: { butler: string | undefined }) {
   const client = useQueryClient()
   const server = useGet('/api/server').data?.data
   const isAdmin = useHasRight('admin')
-  // a token belongs to one tenant, and a backup holds all of them
+  // a token belongs to one tenant, but a backup contains all tenants
   const hasToken = server?.token_id != null
   const list = useGet('/api/backups', { query: { butler } }, { enabled: isAdmin && server !== undefined && !hasToken })
   const create = useMutation({

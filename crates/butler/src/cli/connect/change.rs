@@ -103,8 +103,8 @@ impl Change {
         Ok(())
     }
 
-    /// Whether the file is removed: the change leaves nothing in it, and it did not exist before butler wrote it, since there
-    /// would be a backup of it.
+    /// Whether the file is removed: the change leaves nothing in it, and butler created it. A file that existed before has a
+    /// backup.
     pub fn removes_file(&self) -> bool {
         let is_blank = |text: &str| matches!(text.split_whitespace().collect::<String>().as_str(), "" | "{}");
         let empties = self.before.as_deref().is_some_and(|before| !is_blank(before)) && is_blank(&self.after);

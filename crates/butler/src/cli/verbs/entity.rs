@@ -87,7 +87,7 @@ enum Action {
         /// Replace all aliases with this one; repeatable
         #[arg(long = "alias", value_name = "NAME", conflicts_with_all = ["no_aliases", "more_aliases"])]
         aliases: Vec<String>,
-        /// Add this alias to the others; repeatable
+        /// Add this alias and keep the others; repeatable
         #[arg(long = "add-alias", value_name = "NAME", conflicts_with = "no_aliases")]
         more_aliases: Vec<String>,
         /// Remove all aliases
@@ -262,7 +262,7 @@ impl Args {
     }
 }
 
-/// The aliases that the entity has, and these.
+/// The entity's aliases and the additional ones.
 async fn with_known_aliases(client: &ToolClient, id: Uuid, more: Vec<String>) -> Result<Vec<String>, HostError> {
     let answer = client.call("entity_get", show::without_nulls(json!({"entity_id": id}))).await;
     let answer = answer.map_err(HostError::Tool)?;

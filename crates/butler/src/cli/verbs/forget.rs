@@ -12,7 +12,7 @@ use crate::printer::Printer;
 /// Exclude a memory, or all about an entity, from searches, recalls and contexts
 ///
 /// The memory stays readable by its id, and `butler restore ID` brings a fact or rule back. Forgetting it again is not an
-/// error. With --entity, everything about the entity is forgotten, and the memories that name it; they are listed first.
+/// error. With --entity, everything about the entity and all memories that name it are forgotten; they are listed first.
 #[derive(Debug, clap::Args)]
 #[command(
     allow_missing_positional = true,
@@ -49,7 +49,7 @@ impl Args {
     pub(super) fn request(self) -> Result<Request, HostError> {
         let Some(memory_id) = self.memory_id else {
             let hint = "give the id of a memory, or --entity NAME to forget a person, organization, place or thing";
-            return Err(HostError::usage("nothing to forget was named", hint));
+            return Err(HostError::usage("an id or --entity is required", hint));
         };
         let arguments = json!({"memory_type": self.memory_type, "memory_id": memory_id});
         Ok(Request::new("memory_forget", arguments, self.output, print_forgotten).among(MemoryType::ALL))

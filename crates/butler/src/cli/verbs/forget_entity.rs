@@ -27,7 +27,7 @@ impl ForgetEntity {
             self.print(printer, &preview);
             if !confirmation::can_ask() {
                 let done = if self.erase { "erased" } else { "forgotten" };
-                printer.note(format_args!("nothing was {done}: to do it, add --yes"));
+                printer.note(format_args!("nothing was {done}; add --yes to do it"));
                 return Ok(());
             }
             let (verb, name) = (self.verb(), show::text(&preview, "canonical_name"));

@@ -19,7 +19,7 @@ pub fn text(argument: Option<String>, name: &str) -> Result<String, HostError> {
     if text.trim().is_empty() { Err(missing(name, "is empty")) } else { Ok(text) }
 }
 
-/// Returns the text of an argument, which may be empty if it is given. `-` reads stdin, and so does a missing argument unless
+/// Returns the text of an argument. A given argument may be empty. `-` reads stdin, and so does a missing argument unless
 /// stdin is a terminal.
 pub fn text_or_empty(argument: Option<String>, name: &str) -> Result<String, HostError> {
     let stdin = io::stdin();

@@ -76,7 +76,7 @@ struct Request {
     output: Output,
     /// Prints the result for people.
     show: fn(Printer, &Answer),
-    /// The types to look for the memory in, one after the other; empty if the arguments say all that the tool needs.
+    /// The memory types to try in turn; empty if the arguments already contain all that the tool needs.
     types: &'static [MemoryType],
 }
 
@@ -86,7 +86,7 @@ impl Request {
         Self { tool, arguments: show::without_nulls(arguments), output, show, types: &[] }
     }
 
-    /// Looks for the memory in each of these types unless the command line names its type.
+    /// Tries each of these types unless the command line names one.
     fn among(self, types: &'static [MemoryType]) -> Self {
         if self.arguments.contains_key("memory_type") { self } else { Self { types, ..self } }
     }
@@ -108,7 +108,7 @@ impl Request {
     }
 }
 
-/// Rewords the error about one type of memory for a memory that has none of the types. Other errors stay as they are.
+/// Rewords "there is no fact with id …" to "there is no memory with id …". Returns other errors unchanged.
 fn of_no_type(error: ToolError, memory_type: MemoryType) -> ToolError {
     match error.message.strip_prefix(&format!("there is no {memory_type} ")) {
         Some(rest) => ToolError {

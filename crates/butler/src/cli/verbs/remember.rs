@@ -193,7 +193,7 @@ fn print_stored_episode(printer: Printer, answer: &Answer) {
         printer.line(format_args!("  expires {expires}"));
     }
     if answer.structured.get("held") == Some(&Value::Bool(true)) {
-        printer.line("  held, because it looks like an instruction; release it with `butler review approve`");
+        printer.line("  held, because it looks like an instruction; release it with `butler review approve ID`");
     }
 }
 

@@ -80,7 +80,7 @@ pub fn period(fields: &Map<String, Value>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-/// Dates of any precision sort by their text.
+/// ISO 8601 dates of any precision sort correctly as text.
 fn is_past(when: &str) -> bool {
     when <= SystemClock.now().to_rfc3339().as_str()
 }
@@ -131,7 +131,7 @@ fn is_set(value: &Value) -> bool {
     }
 }
 
-/// A value on one line, without the syntax of JSON where that is possible.
+/// A value on one line, without JSON syntax where possible.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => flatten_line(text),

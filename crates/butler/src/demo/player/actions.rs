@@ -11,7 +11,7 @@ use super::{Player, name, scope};
 use crate::demo::life::Fate;
 use crate::demo::plan::Action;
 
-/// The agents that ask: the first when its sessions start, the others during them. The question decides which one it is.
+/// The agents that query memory: the first at the start of a session, the others during one. The question decides which.
 const AGENTS: [&str; 3] = ["claude-code", "claude-desktop", "cursor"];
 /// Enough for a few memories of each type.
 const CONTEXT_TOKENS: usize = 400;

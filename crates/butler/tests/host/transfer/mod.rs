@@ -181,7 +181,7 @@ async fn ids_of_other_tenants_other_models_and_old_terms_are_handled() {
     let ann = |options: &mut ImportOptions| options.tenant = TenantId::new("ann").unwrap();
     let refused = import(&here, &file, ann).await;
     assert!(matches!(&refused, Err(TransferError::OtherTenant { owner }) if owner == "default"), "{refused:?}");
-    // Without its events, a file does not show whose it is.
+    // Without events, nothing in a file shows which tenant it belongs to.
     let without: Vec<String> = file.iter().filter(|line| !line.contains("\"type\" : \"event\"")).cloned().collect();
     let report = import(&here, &without, ann).await.unwrap();
     let collide =

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::error::ApiError;
 use super::operation::RequestContext;
 
-/// The memory that holds the entity.
+/// The butler that holds the entity: its name and memory.
 async fn home(ctx: &RequestContext, butler: Option<&str>, id: Uuid) -> Result<(String, Arc<Memory>), ApiError> {
     ctx.home(
         butler,

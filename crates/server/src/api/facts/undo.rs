@@ -16,8 +16,8 @@ use crate::api::operation::{Operation, RequestContext, Verb};
 pub struct UndoQuery {
     #[serde(flatten)]
     pub butler: ButlerQuery,
-    /// When you made it: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
-    /// the last one, if you made it.
+    /// When you made it: `last_confirmed_at` in the response to a confirmation, `last_applied_at` in the response to a mark.
+    /// Default: the last confirmation or mark, if it is yours.
     pub at: Option<Timestamp>,
 }
 
