@@ -42,4 +42,4 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION browse_rules FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION browse_rules TO butler_app;
-COMMENT ON FUNCTION browse_rules IS 'ids: one page of rules in the wanted order. total: how many rules match.';
+COMMENT ON FUNCTION browse_rules IS 'ids: one page of rules, sorted as requested. total: how many rules match.';

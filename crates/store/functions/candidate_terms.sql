@@ -1,6 +1,6 @@
--- Which terms of a query the word index is asked for. rare: the rarest, as long as together they find no more rows than the
--- keyword leg can rank in a few milliseconds (p_budget). joint: the rarest of the others, all in one row. Such rows are the
--- best matches of frequent terms, and few. p_shares holds the frequent terms of the store; any other term is rare.
+-- The terms of a query that are searched in the word index. rare: any of the rarest terms, as many as find no more rows than
+-- the keyword leg can rank in a few milliseconds (p_budget). joint: several of the remaining, more frequent terms in the same
+-- row; such rows are few, and the best matches of frequent terms. p_shares holds the frequent terms of the store; any other term is rare.
 -- plpgsql, because an SQL function that cannot be inlined is prepared again in each statement that calls it.
 CREATE OR REPLACE FUNCTION candidate_terms(
     p_terms text[], p_shares jsonb, p_rows double precision, p_budget double precision, OUT rare tsquery, OUT joint tsquery)
@@ -17,7 +17,7 @@ BEGIN
     -- not, so there are usually more.
     others AS (
         SELECT c.term, row_number() OVER by_place AS number, p_rows * exp(sum(ln(c.share)) OVER by_place) AS found
-        -- of more frequent terms, the index takes too long to find the rows that they share
+        -- intersecting longer lists of rows takes the index too long
         FROM chosen c WHERE NOT c.is_rare AND c.share * p_rows <= 10 * p_budget
         WINDOW by_place AS (ORDER BY c.place)),
     enough AS (SELECT min(o.number) AS number FROM others o WHERE o.number > 1 AND o.found <= p_budget / 4)

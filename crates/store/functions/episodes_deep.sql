@@ -42,7 +42,7 @@ BEGIN
                WHERE p_sessions IS NOT NULL AND e.id = ANY (p_sessions) AND e.session_id IS NULL
                  AND e.tenant_id || '' = p_tenant AND (p_scope IS NULL OR e.butler = p_scope)
                  AND episode_is_alive(e.expires_at, p_at))) r
-        -- A context gives its reader no text that a person has yet to look at.
+        -- A context contains no episode that is held for review.
         WHERE p_kind <> 'related' OR r.held_for IS NULL),
     -- inverse document frequency: a rare term weighs more
     idf AS MATERIALIZED (

@@ -157,7 +157,7 @@ BEGIN
                     FROM facts_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named,
                                            candidate_words, tenant_rows >= table_rows / 8, NULL, NULL) m;
             END IF;
-            -- Too few rows have a rare term: some have several frequent ones.
+            -- Too few rows contain a rare term: add rows that contain several frequent ones.
             IF any_term AND match_taken < p_limit AND joint_words IS NOT NULL THEN
                 keyword_path := concat_ws('+', keyword_path, 'joint');
                 SELECT matched || n.more_places, ids || n.more_ids, hits || n.more_hits, lengths || n.more_lengths,
@@ -168,7 +168,7 @@ BEGIN
                          AS n (more_places, more_ids, more_hits, more_lengths, more_standings);
                 candidate_words := coalesce(candidate_words || joint_words, joint_words);
             END IF;
-            -- Still too few: some have one frequent term.
+            -- Still too few: add the newest rows that contain a single frequent term.
             IF match_taken < p_limit
                AND (candidate_words IS NULL OR joint_words IS NOT NULL OR numnode(candidate_words) < numnode(p_broad)) THEN
                 keyword_path := concat_ws('+', keyword_path, 'newest');

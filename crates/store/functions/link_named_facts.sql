@@ -79,8 +79,8 @@ REVOKE EXECUTE ON FUNCTION link_named_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION link_named_facts TO butler_app;
 COMMENT ON FUNCTION link_named_facts IS 'Links the facts that name an entity and belong to none, and returns how many.';
 
--- Part of store_fact. The same statement was stored without an entity, because several have the name; now it is known who
--- is meant. If the entity has a value of its own there, that one counts until the new statement is stored.
+-- Part of store_fact. The same statement was stored without an entity, because several entities have the name; now the caller
+-- names one of them. If that entity has a value for the key, its value stays active until the new statement is stored.
 CREATE OR REPLACE FUNCTION link_stated_fact(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_entity uuid, p_scope text, p_subject text,
     p_predicate_key text, p_content text)

@@ -1,6 +1,7 @@
 -- Facts whose object was stored as text, because no single entity had the name, become relations to the entity that has it
--- now. The text is in metadata.unlinked_object, which only store_fact writes; other metadata is the caller's and links nothing. The object is part of the key of most relations, so two facts can meet on one key; the rule of a merge decides. The
--- caller holds the entity's row and its names.
+-- now. The text is in metadata.unlinked_object, which only store_fact writes; all other metadata belongs to the caller. The
+-- object is part of the key of most relations, so two facts can meet on one key; then the rule of a merge decides. The caller
+-- has locked the entity's row and its names.
 
 -- Runs as the owner for the reason that entity_candidates gives.
 CREATE OR REPLACE FUNCTION unlinked_objects(p_tenant text, p_names text[]) RETURNS uuid[]

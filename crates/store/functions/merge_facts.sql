@@ -128,7 +128,7 @@ BEGIN
     )
     SELECT coalesce(array_agg(c.id), '{}') INTO edges_back FROM changed c;
 
-    -- A name that both have is ambiguous again: what the merge linked by it belongs to no entity again.
+    -- A name that both entities have is ambiguous again, so the facts that the merge linked by that name are unlinked.
     SELECT coalesce(array_agg(DISTINCT f.id), '{}') INTO unlinked
         FROM memory_events e JOIN facts f ON f.tenant_id = p_tenant AND f.id = e.memory_id
         WHERE e.tenant_id = p_tenant AND e.event_type = 'fact_repointed' AND e.created_at = merge.merged_at
@@ -142,14 +142,14 @@ BEGIN
     UPDATE facts f SET entity_id = NULL WHERE f.tenant_id = p_tenant AND f.id = ANY (unlinked);
     merge.superseded := merge.superseded || (
         SELECT coalesce(jsonb_agg(jsonb_build_object(
-                   'winner', l.source_id, 'loser', l.target_id,
+                   'winner', w.id, 'loser', e.memory_id,
                    'before', (SELECT o.target_id FROM memory_links o
-                              WHERE o.tenant_id = p_tenant AND o.source_type = 'fact' AND o.source_id = l.source_id
-                                AND o.target_type = 'fact' AND o.target_id <> l.target_id AND o.relation = 'supersedes'
+                              WHERE o.tenant_id = p_tenant AND o.source_type = 'fact' AND o.source_id = w.id
+                                AND o.target_type = 'fact' AND o.target_id <> e.memory_id AND o.relation = 'supersedes'
                               ORDER BY o.created_at DESC, o.target_id LIMIT 1))), '[]')
-        FROM memory_links l
-        WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.target_type = 'fact' AND l.relation = 'supersedes'
-          AND l.created_at = merge.merged_at AND (l.source_id = ANY (unlinked) OR l.target_id = ANY (unlinked)));
+        FROM memory_events e, LATERAL (SELECT (e.payload ->> 'superseded_by')::uuid AS id) w
+        WHERE e.tenant_id = p_tenant AND e.event_type = 'fact_superseded' AND e.created_at = merge.merged_at
+          AND (w.id = ANY (unlinked) OR e.memory_id = ANY (unlinked)));
 
     restored := 0;
     FOR pair IN SELECT * FROM jsonb_to_recordset(merge.superseded) AS s (winner uuid, loser uuid, before uuid) LOOP

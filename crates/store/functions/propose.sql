@@ -41,7 +41,7 @@ REVOKE EXECUTE ON FUNCTION propose FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION propose TO butler_app;
 COMMENT ON FUNCTION propose IS 'Keeps a memory until a person approves it. outcome: proposed (also if it was before), or rejected.';
 
--- Who repeats a rejected proposal without saying where it comes from does not get it in either.
+-- A rejected proposal is also refused when an agent stores it as its own statement.
 CREATE OR REPLACE FUNCTION was_rejected(p_tenant text, p_statement_key text, p_source text) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT p_source <> 'person' AND EXISTS (
         SELECT FROM proposals p WHERE p.tenant_id = p_tenant AND p.statement_key = p_statement_key AND p.state = 'rejected')

@@ -36,7 +36,7 @@ REVOKE EXECUTE ON FUNCTION lift_tombstone FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION lift_tombstone TO butler_app;
 COMMENT ON FUNCTION lift_tombstone IS 'Allows what was forgotten or erased to be learned again; false if it was allowed before.';
 
--- To undo is not to forget. Nobody allowed it again, and no list shows it (allowed_by is NULL).
+-- An undo is not a forgetting. The row counts as allowed, and no list shows it, because allowed_by is NULL.
 CREATE OR REPLACE FUNCTION leave_no_tombstone(p_tenant text, p_at timestamptz, p_memory_type text, p_id uuid)
 RETURNS void LANGUAGE sql AS $$
     INSERT INTO tombstones (tenant_id, memory_type, memory_id, created_at, allowed_at)

@@ -1,5 +1,6 @@
 -- Undoes the last confirmation or mark of a memory, as long as nothing else happened to it. The event of the confirmation
--- or mark says what was there before. The actor undoes only its own. p_made_at: when the one to undo was made; NULL: the last.
+-- or mark says what was there before. The actor undoes only its own. p_made_at: the time of the
+-- event to undo; NULL: the last one.
 CREATE OR REPLACE FUNCTION undo_feedback(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_type text, p_id uuid,
     p_made_at timestamptz)

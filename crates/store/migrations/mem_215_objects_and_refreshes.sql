@@ -12,4 +12,4 @@ ALTER TABLE oauth_refresh_tokens
     ADD COLUMN successor_seed bytea,
     ADD CONSTRAINT oauth_refresh_tokens_seed_length CHECK (octet_length(successor_seed) = 32);
 COMMENT ON COLUMN oauth_refresh_tokens.successor_seed IS
-    'From this and the token itself follow the tokens that replaced it. NULL: it was not replaced just now.';
+    'Seed from which, together with the token, its successors are derived. NULL: not replaced recently.';

@@ -80,5 +80,5 @@ CREATE TABLE oauth_refresh_tokens (
 COMMENT ON TABLE oauth_refresh_tokens IS
     'Refresh tokens of grants, also replaced ones: whoever presents one of those makes the grant be revoked.';
 COMMENT ON COLUMN oauth_refresh_tokens.successor_seed IS
-    'From this and the token itself follow the tokens that replaced it. NULL: it was not replaced just now.';
+    'Seed from which, together with the token, its successors are derived. NULL: not replaced recently.';
 CREATE INDEX oauth_refresh_tokens_grant ON oauth_refresh_tokens (grant_id, created_at DESC);
