@@ -182,11 +182,6 @@ impl Host {
         self.token_marker.create().map_err(HostError::io("write", self.token_marker.path()))
     }
 
-    /// Removes that record from the data directory. Called after all tokens are deleted.
-    pub fn forget_tokens(&self) -> Result<(), HostError> {
-        self.token_marker.remove().map_err(HostError::io("remove", self.token_marker.path()))
-    }
-
     /// Looks for a token that the keyring does not know in the databases.
     pub async fn look_up_token(&self, hash: &butler_store::tokens::TokenHash) -> Result<(), tokens::LookupError> {
         self.token_lookup.find(self, hash).await

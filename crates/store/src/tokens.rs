@@ -313,12 +313,6 @@ pub(crate) async fn revoke_all(
         .await
 }
 
-/// Deletes every token, including revoked ones.
-pub async fn delete_all(session: &mut Session) -> Result<(), StoreError> {
-    session.run(|pg| sqlx::query!("DELETE FROM tokens").execute(pg)).await?;
-    Ok(())
-}
-
 /// Gives a token a new secret; the old one is accepted until `grace_until`. Returns `None` if the token is not in this
 /// database, `false` if it was revoked or has expired.
 pub async fn rotate(

@@ -27,7 +27,6 @@ mod run;
 mod serve;
 mod setup;
 mod token;
-mod token_reset;
 pub mod tool_client;
 mod uninstall;
 mod upgrade;

@@ -21,7 +21,7 @@ use super::{Settings, counted};
 use crate::printer::Printer;
 use crate::progress;
 
-/// Create, list, rotate, revoke and delete bearer tokens
+/// Create, list, rotate and revoke bearer tokens
 ///
 /// As soon as one token exists, every request to /mcp and /api needs a token. A running `butler serve` picks up changes
 /// within a second.
@@ -87,15 +87,6 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Delete all tokens if none of them is valid, so that requests need no token
-    ///
-    /// Even a revoked or expired token makes the server require one. Revoke all tokens and stop the server first.
-    #[command(after_help = "Examples:\n  butler token reset")]
-    Reset {
-        /// Print the result as JSON
-        #[arg(long)]
-        json: bool,
-    },
     /// Revoke a token, and all tokens it made, immediately and permanently
     #[command(after_help = "Examples:\n  butler token revoke 01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e")]
     Revoke {
@@ -149,7 +140,6 @@ async fn dispatch(command: Command, settings: &Settings, host: &Host, printer: P
             let row = find(settings, host, id).await?;
             rotate(host, row, grace, json, printer).await
         }
-        Command::Reset { json } => super::token_reset::reset(settings, host, json, printer).await,
         Command::Revoke { id, json } => {
             let row = find(settings, host, id).await?;
             revoke(host, &row, json, printer).await

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use serde_json::{Value, json};
 
 use crate::access::{PING, RosterServer, TOKEN_TIMEOUT, token};
-use crate::program::{Serving, eventually, request, run, stderr, stdout};
+use crate::program::{eventually, request, run, stderr, stdout};
 use crate::scaleout::rows;
 
 fn text(value: &Value) -> &str {
@@ -131,28 +131,4 @@ fn the_command_uses_the_default_lifetime_of_the_configuration() {
     assert_eq!(expiry(&[]), Some(90));
     assert_eq!(expiry(&["--expires", "7d"]), Some(7));
     assert_eq!(expiry(&["--expires", "never"]), None);
-}
-
-#[test]
-fn a_reset_after_all_tokens_were_revoked_opens_the_server_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let data_dir = dir.path().join("data");
-    let run = |args: &[&str]| token(&data_dir, None, args);
-    let server = Serving::on(&data_dir);
-    let created: Value = serde_json::from_slice(&run(&["create", "--tenant", "ann"]).stdout).unwrap();
-    let refused = |problem: &str| {
-        let output = run(&["reset"]);
-        assert!(output.status.code() == Some(1) && stderr(&output).contains(problem), "{}", stderr(&output));
-    };
-    refused("the server is running");
-    server.stop();
-    refused("is still valid");
-    assert_eq!(run(&["revoke", text(&created["id"])]).status.code(), Some(0));
-    let server = Serving::on(&data_dir);
-    assert_eq!(server.mcp().post(PING).unwrap().status, 401, "a revoked token still counts");
-    server.stop();
-    let done = run(&["reset"]);
-    assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
-    let server = Serving::on(&data_dir);
-    assert_eq!(server.mcp().post(PING).unwrap().status, 200);
 }

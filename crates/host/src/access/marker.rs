@@ -37,13 +37,6 @@ impl TokenMarker {
         File::open(dir)?.sync_all()
     }
 
-    pub fn remove(&self) -> io::Result<()> {
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
-    }
-
     pub fn path(&self) -> &Path {
         &self.path
     }

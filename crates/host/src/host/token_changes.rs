@@ -69,16 +69,6 @@ pub async fn list(butlers: &[Arc<Butler>]) -> Result<Reached<TokenRow>, HostErro
     Ok(Reached { parts: each_once(reached.parts.into_iter().flatten()), unreachable: reached.unreachable })
 }
 
-/// Deletes every token from the databases of these butlers. It is an error if one of them cannot be reached.
-pub async fn delete_all(butlers: &[Arc<Butler>]) -> Result<(), HostError> {
-    for butler in butlers {
-        let failed = |source| HostError::Store { butler: butler.name.to_string(), source };
-        let mut conn = connect(butler).await.map_err(failed)?;
-        tokens::delete_all(&mut conn).await.map_err(failed)?;
-    }
-    Ok(())
-}
-
 /// Merges what several databases say about the same token.
 pub fn each_once(rows: impl Iterator<Item = TokenRow>) -> Vec<TokenRow> {
     let mut found: BTreeMap<Uuid, TokenRow> = BTreeMap::new();
