@@ -95,10 +95,9 @@ BEGIN
             FROM (SELECT r.ctid AS place, r.id, r.search_vector, unpacked(r.search_vector) AS words
                   FROM episodes r
                   WHERE r.search_vector @@ p_candidates
-                    AND (r.search_vector @@ p_found) IS NOT TRUE
                     AND r.tenant_id = p_tenant
                     AND (p_scope IS NULL OR r.butler = p_scope)
-                  LIMIT p_rows) m;
+                  OFFSET 0) m;
     END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION episodes_match_index FROM PUBLIC;

@@ -88,9 +88,9 @@ END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_fitting FROM PUBLIC;
 COMMENT ON FUNCTION facts_match_fitting IS 'Keyword matches among the facts that fit the time asked for.';
 
--- p_candidates finds the rows, at most p_rows (NULL: all). p_found: matches of this query were found already and are left out.
--- The word index covers all tenants. Where this tenant owns most of the table (p_most), combining it with the tenant's
--- B-tree gains nothing; IS TRUE keeps the planner from doing so.
+-- p_candidates finds the rows. The word index covers all tenants. Where this tenant owns most of the table (p_most),
+-- combining it with the tenant's B-tree gains nothing; IS TRUE keeps the planner from doing so. Only there p_found and p_rows
+-- apply. p_found: matches of this query were found already and are left out. p_rows: read at most so many; NULL: all.
 CREATE OR REPLACE FUNCTION facts_match_index(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
     p_candidates tsquery, p_most boolean, p_found tsquery, p_rows integer,
@@ -120,11 +120,10 @@ BEGIN
             FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.object_entity_id, r.search_vector, unpacked(r.search_vector) AS words
                   FROM facts r
                   WHERE r.search_vector @@ p_candidates
-                    AND (r.search_vector @@ p_found) IS NOT TRUE
                     AND r.tenant_id = p_tenant
                     AND r.validity = active
                     AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
-                  LIMIT p_rows) m;
+                  OFFSET 0) m;
     END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_index FROM PUBLIC;

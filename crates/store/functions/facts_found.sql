@@ -42,11 +42,12 @@ DECLARE
     budget constant double precision := CASE WHEN is_small THEN small_store_rows() ELSE 400 END
         * 2.2 / (1.5 + 0.7 * greatest(1, table_rows / greatest(1, tenant_rows)));
     newest constant integer := 250;
-    joint constant integer := 200;
+    most_joint constant integer := 200;
     whole_index boolean;
     probes integer;
     candidate_words tsquery;
     joint_words tsquery;
+    joined record;
     vector_path text;
     keyword_path text;
     near tid[];
@@ -137,12 +138,10 @@ BEGIN
                 FROM facts_match_fitting(fits, terms, p_strict, p_broad, by_rank, named) m;
         ELSIF by_held THEN
             keyword_path := 'held';
-            SELECT CASE WHEN any_term THEN coalesce(c.rare, c.joint) WHEN coalesce(c.rare, c.joint) IS NOT NULL THEN p_strict END
-                INTO candidate_words
+            SELECT CASE WHEN any_term OR c.rare IS NULL THEN c.rare ELSE p_strict END INTO candidate_words
                 FROM candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget) c;
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
-                FROM facts_match_held(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, candidate_words,
-                                      (2 * budget)::integer, newest, asked) m;
+                FROM facts_match_held(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, candidate_words, newest, asked) m;
         ELSIF is_small AND tenant_rows < table_rows / 8 THEN
             keyword_path := 'scan';
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
@@ -158,15 +157,21 @@ BEGIN
                                            candidate_words, tenant_rows >= table_rows / 8, NULL, NULL) m;
             END IF;
             -- Too few rows contain a rare term: add rows that contain several frequent ones.
-            IF any_term AND match_taken < p_limit AND joint_words IS NOT NULL THEN
-                keyword_path := concat_ws('+', keyword_path, 'joint');
-                SELECT matched || n.more_places, ids || n.more_ids, hits || n.more_hits, lengths || n.more_lengths,
-                       standings || n.more_standings, match_taken + coalesce(cardinality(n.more_places), 0)
-                    INTO matched, ids, hits, lengths, standings, match_taken
+            IF any_term AND match_taken < p_limit AND joint_words IS NOT NULL AND tenant_rows >= table_rows / 8 THEN
+                SELECT m.* INTO joined
                     FROM facts_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named,
-                                           joint_words, tenant_rows >= table_rows / 8, candidate_words, joint)
-                         AS n (more_places, more_ids, more_hits, more_lengths, more_standings);
-                candidate_words := coalesce(candidate_words || joint_words, joint_words);
+                                           joint_words, true, candidate_words, most_joint) m;
+                -- More rows than expected: read in the order of the table, the best are not among them. The newest are read instead.
+                IF coalesce(cardinality(joined.places), 0) < most_joint THEN
+                    keyword_path := concat_ws('+', keyword_path, 'joint');
+                    matched := matched || joined.places;
+                    ids := ids || joined.ids;
+                    hits := hits || joined.hits;
+                    lengths := lengths || joined.lengths;
+                    standings := standings || joined.standings;
+                    match_taken := match_taken + coalesce(cardinality(joined.places), 0);
+                    candidate_words := coalesce(candidate_words || joint_words, joint_words);
+                END IF;
             END IF;
             -- Still too few: add the newest rows that contain a single frequent term.
             IF match_taken < p_limit

@@ -25,7 +25,7 @@ COMMENT ON FUNCTION facts_near_held IS 'The nearest facts that held at the time 
 -- p_candidates finds the rows by the word index. NULL: every term is frequent, and the latest facts of that time are read.
 CREATE OR REPLACE FUNCTION facts_match_held(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
-    p_candidates tsquery, p_rows integer, p_newest integer, p_asked jsonb,
+    p_candidates tsquery, p_newest integer, p_asked jsonb,
     OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -41,8 +41,7 @@ BEGIN
         SELECT r.ctid FROM facts r
         WHERE r.search_vector @@ p_candidates
           AND (r.tenant_id = p_tenant) IS TRUE
-          AND fact_held(r.id, r.holds_from, r.holds_to, r.created_at, r.placed_at, r.ended_at, first, last, as_of)
-        LIMIT p_rows);
+          AND fact_held(r.id, r.holds_from, r.holds_to, r.created_at, r.placed_at, r.ended_at, first, last, as_of));
     IF p_candidates IS NULL THEN
         found := ARRAY(
             SELECT r.ctid FROM facts r

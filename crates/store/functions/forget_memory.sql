@@ -26,6 +26,9 @@ BEGIN
     END IF;
     changed := old_validity <> 'retracted';
     IF NOT changed THEN
+        -- An undo may have retracted it without leaving a tombstone.
+        UPDATE tombstones t SET allowed_at = NULL
+            WHERE t.tenant_id = p_tenant AND t.memory_id = p_id AND t.allowed_by IS NULL AND t.allowed_at IS NOT NULL;
         RETURN NEXT;
         RETURN;
     END IF;
@@ -62,6 +65,10 @@ BEGIN
             WHERE r.tenant_id = p_tenant AND r.id = p_id;
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'rule_forgotten', 'rule', p_id,
             jsonb_build_object('before', jsonb_build_object('forgotten', decayed), 'after', '{"forgotten": true}'::jsonb));
+    ELSE
+        -- An undo may have forgotten it without leaving a tombstone.
+        UPDATE tombstones t SET allowed_at = NULL
+            WHERE t.tenant_id = p_tenant AND t.memory_id = p_id AND t.allowed_by IS NULL AND t.allowed_at IS NOT NULL;
     END IF;
     RETURN remembered OR decayed;
 END $$;

@@ -21,11 +21,12 @@ DECLARE
     budget constant double precision := CASE WHEN is_small THEN small_store_rows() ELSE 400 END
         * 2.2 / (1.5 + 0.7 * greatest(1, table_rows / greatest(1, tenant_rows)));
     newest constant integer := 250;
-    joint constant integer := 200;
+    most_joint constant integer := 200;
     whole_index boolean;
     probes integer;
     candidate_words tsquery;
     joint_words tsquery;
+    joined record;
     vector_path text;
     keyword_path text;
     near tid[];
@@ -102,15 +103,20 @@ BEGIN
                     FROM rules_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank,
                                             candidate_words, tenant_rows >= table_rows / 8, NULL, NULL) m;
             END IF;
-            IF any_term AND match_taken < p_limit AND joint_words IS NOT NULL THEN
-                keyword_path := concat_ws('+', keyword_path, 'joint');
-                SELECT matched || n.more_places, ids || n.more_ids, hits || n.more_hits, lengths || n.more_lengths,
-                       standings || n.more_standings, match_taken + coalesce(cardinality(n.more_places), 0)
-                    INTO matched, ids, hits, lengths, standings, match_taken
+            IF any_term AND match_taken < p_limit AND joint_words IS NOT NULL AND tenant_rows >= table_rows / 8 THEN
+                SELECT m.* INTO joined
                     FROM rules_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank,
-                                            joint_words, tenant_rows >= table_rows / 8, candidate_words, joint)
-                         AS n (more_places, more_ids, more_hits, more_lengths, more_standings);
-                candidate_words := coalesce(candidate_words || joint_words, joint_words);
+                                           joint_words, true, candidate_words, most_joint) m;
+                IF coalesce(cardinality(joined.places), 0) < most_joint THEN
+                    keyword_path := concat_ws('+', keyword_path, 'joint');
+                    matched := matched || joined.places;
+                    ids := ids || joined.ids;
+                    hits := hits || joined.hits;
+                    lengths := lengths || joined.lengths;
+                    standings := standings || joined.standings;
+                    match_taken := match_taken + coalesce(cardinality(joined.places), 0);
+                    candidate_words := coalesce(candidate_words || joint_words, joint_words);
+                END IF;
             END IF;
             IF match_taken < p_limit
                AND (candidate_words IS NULL OR joint_words IS NOT NULL OR numnode(candidate_words) < numnode(p_broad)) THEN

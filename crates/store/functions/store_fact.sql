@@ -70,7 +70,7 @@ BEGIN
     END IF;
 
     PERFORM lock_fact_key(p_tenant, fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate));
-    IF fact.entity_id IS NOT NULL AND fact.replaces IS NULL AND NOT needs_approval THEN
+    IF fact.entity_id IS NOT NULL AND fact.replaces IS NULL AND NOT needs_approval AND NOT rule.is_temporal THEN
         PERFORM link_stated_fact(p_tenant, p_actor, p_request_id, p_at, about.id, fact.scope, fact.subject,
                                  predicate_key(fact.predicate), fact.content);
     END IF;

@@ -46,7 +46,11 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    IF was_rejected(p_tenant, said_key, rule.source) THEN
+    -- unless a person has stored it since
+    IF was_rejected(p_tenant, said_key, rule.source)
+       AND NOT EXISTS (SELECT FROM rules r
+                       WHERE r.tenant_id = p_tenant AND r.scope = rule.scope AND content_key(r.content) = content_key(rule.content)
+                         AND rule_is_remembered(r.metadata)) THEN
         outcome := 'rejected';
         RETURN NEXT;
         RETURN;

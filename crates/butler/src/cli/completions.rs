@@ -1,5 +1,4 @@
-use std::io::Write;
-
+use butler_host::error::HostError;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
@@ -14,9 +13,8 @@ pub struct Args {
     shell: Shell,
 }
 
-pub fn run(args: &Args) {
+pub fn run(args: &Args) -> Result<(), HostError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut super::Cli::command(), "butler", &mut script);
-    // The reader may close the pipe early.
-    let _ = std::io::stdout().lock().write_all(&script);
+    super::write_out(&script)
 }

@@ -85,8 +85,7 @@ async fn erase(
     }
     if !args.yes {
         print("would delete", tenant, &found, tokens.len(), args.json, printer);
-        printer.note("nothing was deleted; add --yes to delete all of this permanently");
-        return Ok(());
+        return Err(HostError::Failed("nothing was deleted; add --yes to delete all of this permanently".to_owned()));
     }
     // First, so that no agent stores anything new.
     let (origin, now) = (Origin { actor: Some(CLI_ACTOR.to_owned()), request_id: None }, host.clock().now());

@@ -1,4 +1,3 @@
-use std::io::Write;
 use std::path::PathBuf;
 
 use butler_host::error::HostError;
@@ -18,9 +17,7 @@ pub fn run(args: &Args) -> Result<(), HostError> {
     let Some(dir) = &args.dir else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page).map_err(HostError::Serve)?;
-        // The reader may close the pipe early.
-        let _ = std::io::stdout().lock().write_all(&page);
-        return Ok(());
+        return super::write_out(&page);
     };
     std::fs::create_dir_all(dir)
         .and_then(|()| clap_mangen::generate_to(command, dir))

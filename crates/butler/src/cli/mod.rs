@@ -36,6 +36,7 @@ mod why_not;
 mod wording;
 
 use std::fmt::Display;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -155,6 +156,15 @@ fn without_environment(error: clap::Error) -> clap::Error {
     }
 }
 
+/// Writes a generated text to stdout. A reader that closes the pipe early is no failure.
+fn write_out(text: &[u8]) -> Result<(), HostError> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(HostError::Failed(format!("cannot write: {error}"))),
+        _ => Ok(()),
+    }
+}
+
 fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), HostError> {
     let settings = match command {
         Command::Serve(_) | Command::Completions(_) | Command::Man(_) | Command::Connect(_) => settings,
@@ -162,10 +172,7 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
     };
     let settings = &settings;
     match command {
-        Command::Completions(args) => {
-            completions::run(&args);
-            Ok(())
-        }
+        Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
         Command::Upgrade(args) => upgrade::run(&args, printer),
         Command::Uninstall(args) => uninstall::run(&args, settings, printer),

@@ -229,7 +229,7 @@ fn a_person_is_forgotten_and_a_tenant_erased_from_the_shell() {
 
     // Without --yes and without a terminal to ask on, it lists and stops.
     let asked = shell.run(&ann(&["forget", "--entity", "chloe", "--erase"]));
-    assert_eq!(asked.status.code(), Some(0), "{}", stderr(&asked));
+    assert_eq!(asked.status.code(), Some(1), "{}", stderr(&asked));
     assert!(stderr(&asked).contains("add --yes"), "{}", stderr(&asked));
     let listed = stdout(&asked);
     assert!(listed.contains("would erase Chloe Martin: 1 fact about it, 0 relations to it"), "{listed}");
@@ -263,7 +263,7 @@ fn a_person_is_forgotten_and_a_tenant_erased_from_the_shell() {
     shell.json(&["remember", "fact", "user", "city", "Metz"]);
     shell.json(&ann(&["token", "create"]));
     let asked = shell.run(&ann(&["erase"]));
-    assert_eq!(asked.status.code(), Some(0), "{}", stderr(&asked));
+    assert_eq!(asked.status.code(), Some(1), "{}", stderr(&asked));
     assert!(stdout(&asked).contains("would delete in butler general: 1 fact,"), "{}", stdout(&asked));
     assert!(stderr(&asked).contains("add --yes"), "{}", stderr(&asked));
     let done = shell.json(&ann(&["erase", "--yes"]));

@@ -84,11 +84,10 @@ const NO_DATES: &[Difference] = &[
     ("ELSIF by_held THEN NULL;", ""),
     (
         "ELSIF by_held THEN keyword_path := 'held'; \
-         SELECT CASE WHEN any_term THEN coalesce(c.rare, c.joint) WHEN coalesce(c.rare, c.joint) IS NOT NULL THEN p_strict END \
-         INTO candidate_words FROM candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget) c; \
+         SELECT CASE WHEN any_term OR c.rare IS NULL THEN c.rare ELSE p_strict END INTO candidate_words \
+         FROM candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget) c; \
          SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken \
-         FROM facts_match_held(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, candidate_words, \
-         (2 * budget)::integer, newest, asked) m;",
+         FROM facts_match_held(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, candidate_words, newest, asked) m;",
         "",
     ),
     ("AND fact_holds(r.holds_from, r.holds_to, holding)", ""),

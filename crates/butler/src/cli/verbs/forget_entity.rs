@@ -27,8 +27,7 @@ impl ForgetEntity {
             self.print(printer, &preview);
             if !confirmation::can_ask() {
                 let done = if self.erase { "erased" } else { "forgotten" };
-                printer.note(format_args!("nothing was {done}; add --yes to do it"));
-                return Ok(());
+                return Err(HostError::Failed(format!("nothing was {done}; add --yes to do it")));
             }
             let (verb, name) = (self.verb(), show::text(&preview, "canonical_name"));
             let effect = format!("this would {verb} the above");
