@@ -21,8 +21,8 @@ const lists = [
 export function manyButlers(shared) {
   describe('many butlers', () => {
     /**
-     * Visits a server that appears to host twelve more butlers. `name` is the butler that is shown; `toAll` collects the
-     * requests to all butlers.
+     * Visits a server that appears to host twelve more butlers. `name` is the butler that is shown; `toAll` collects
+     * the requests to all butlers.
      */
     async function crowded() {
       const list = await shared.server.api('/api/butlers')

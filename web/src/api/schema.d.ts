@@ -2936,8 +2936,8 @@ export interface components {
         PageMeta: {
             has_more: boolean;
             /**
-             * @description Whether there may be items that `total` does not count, because a search for them would take too long. Left out if
-             *     not.
+             * @description True if the list may lack items that `total` does not count either, because finding all of them would take too long.
+             *     Left out otherwise.
              */
             incomplete?: boolean;
             /** Format: int64 */
@@ -5740,8 +5740,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description When you made it: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
-                 *     the last one, if you made it.
+                 * @description When you made it: `last_confirmed_at` in the response to a confirmation, `last_applied_at` in the response to a mark.
+                 *     Default: the last confirmation or mark, if it is yours.
                  */
                 at?: string;
                 /** @description The butler whose database to search. Default: all butlers. */
@@ -6411,8 +6411,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description When you made it: `last_confirmed_at` in the answer of a confirmation, `last_applied_at` in that of a mark. Default:
-                 *     the last one, if you made it.
+                 * @description When you made it: `last_confirmed_at` in the response to a confirmation, `last_applied_at` in the response to a mark.
+                 *     Default: the last confirmation or mark, if it is yours.
                  */
                 at?: string;
                 /** @description The butler whose database to search. Default: all butlers. */

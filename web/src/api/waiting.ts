@@ -13,7 +13,8 @@ export function useInboxCounts() {
 
 /**
  * How many items of the inbox wait for a decision. Forgotten statements that were stated again do not: they stay
- * forgotten. A list that fails counts as empty. While a list loads, the number is 0, because a part would be misleading.
+ * forgotten. A list that fails counts as empty. While a list loads, the number is 0, because a part of it would be
+ * misleading.
  */
 export function useWaiting(): number {
   const { proposals, conflicts, pending } = useInboxCounts()

@@ -124,7 +124,7 @@ export function eventLabel(type: string): [glyph: string, label: string] {
   return labels[type] ?? ['·', capitalized(type)]
 }
 
-/** The readable name of an actor. A token is shown by its name without its id or, if unnamed, by the start of its id. */
+/** The readable name of an actor. A token is shown by its name or, if it has none, by the start of its id. */
 export function actorName(actor: string): string {
   const named = /^token:(.+):[0-9a-f-]{36}$/.exec(actor)
   if (named) return `token ${named[1]}`

@@ -36,7 +36,7 @@ mod why_not;
 mod wording;
 
 use std::fmt::Display;
-use std::io::{ErrorKind, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -158,9 +158,11 @@ fn without_environment(error: clap::Error) -> clap::Error {
 
 /// Writes a generated text to stdout. A reader that closes the pipe early is no failure.
 fn write_out(text: &[u8]) -> Result<(), HostError> {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = io::stdout().lock();
     match stdout.write_all(text).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(HostError::Failed(format!("cannot write: {error}"))),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(HostError::Failed(format!("cannot write: {error}")))
+        }
         _ => Ok(()),
     }
 }

@@ -39,6 +39,20 @@ async fn an_undone_edit_leaves_no_tombstone_and_forgetting_still_does() {
 }
 
 #[tokio::test]
+async fn what_an_undo_retracted_can_still_be_forgotten() {
+    let memory = MemoryFixture::new().await;
+    let call = memory.as_test();
+    let oslo = FactId(fact(&memory, "Eve", "city", "lives in Oslo").await.as_str().unwrap().parse().unwrap());
+    memory.clock.advance_days(1.0);
+    let bergen = store_fact(&memory, city("lives in Bergen")).await["id"].clone();
+    memory.clock.advance_days(1.0);
+    memory.memory.restore_fact(&call, oslo).await.unwrap().unwrap();
+    memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": bergen})).await.unwrap();
+    assert_eq!(tombstones(&memory).await, ["Eve city: lives in Bergen"]);
+    assert_eq!(refused(&memory, "memory_store_fact", city("lives in Bergen")).await.code.as_str(), "invalid_state");
+}
+
+#[tokio::test]
 async fn a_reopened_conflict_leaves_no_tombstone() {
     for resolution in [
         json!({"resolution": "keep_both", "scope": "travel"}),
