@@ -101,9 +101,10 @@ export function pages(shared) {
     await page.getByRole('combobox', { name: 'State', exact: true }).selectOption('fading')
     await page.getByRole('combobox', { name: 'Order', exact: true }).selectOption('least_confident')
     await shows('validity=fading&sort=least_confident')
-    const shown = (await page.getByRole('list', { name: 'Facts' }).locator('.figure').allInnerTexts()).map((text) =>
-      Number(text.replace(/[^\d.]/g, '')),
-    )
+    const figures = page.getByRole('list', { name: 'Facts' }).locator('.figure')
+    // a row shows its text first
+    await figures.nth(1).waitFor()
+    const shown = (await figures.allInnerTexts()).map((text) => Number(text.replace(/[^\d.]/g, '')))
     assert.ok(shown.length > 1)
     assert.deepEqual(
       shown,

@@ -162,10 +162,10 @@ async fn frequent_terms_are_left_out_when_rarer_ones_exist() {
 #[tokio::test]
 async fn of_frequent_terms_the_rows_with_several_are_found_unless_there_are_too_many() {
     let world = MemoryFixture::new().await;
-    many_facts(&world, 6000).await;
+    many_facts(&world, 8000).await;
     let words = "UPDATE facts SET search_vector = search_vector || to_tsvector('english', concat_ws(' ',
-                     CASE WHEN n % 8 = 0 THEN 'harbour' END, CASE WHEN n / 8 % 8 = 0 THEN 'violin' END,
-                     CASE WHEN n % 8 = 1 THEN 'grey parrot' END))
+                     CASE WHEN n % 11 = 0 THEN 'harbour' END, CASE WHEN n / 11 % 11 = 0 THEN 'violin' END,
+                     CASE WHEN n % 11 = 1 THEN 'grey parrot' END))
                  FROM (SELECT f.id AS place, substr(f.subject, 2)::integer AS n FROM facts f) s WHERE s.place = facts.id;
                  ANALYZE facts";
     world.db.execute(words).await;
@@ -175,10 +175,10 @@ async fn of_frequent_terms_the_rows_with_several_are_found_unless_there_are_too_
     };
     let rare_together = explained(&world, "harbour violin", json!({"mode": "keyword"})).await;
     assert_eq!(rare_together["results"][0]["explain"]["keyword_path"], "joint");
-    assert!(numbers(&rare_together).iter().all(|n| n % 64 == 0), "both words: {:?}", numbers(&rare_together));
+    assert!(numbers(&rare_together).iter().all(|n| n % 121 == 0), "both words: {:?}", numbers(&rare_together));
     let always_together = explained(&world, "grey parrot", json!({"mode": "keyword"})).await;
     assert_eq!(always_together["results"][0]["explain"]["keyword_path"], "newest");
-    assert!(numbers(&always_together).iter().all(|n| n % 8 == 1 && *n > 5700), "{:?}", numbers(&always_together));
+    assert!(numbers(&always_together).iter().all(|n| n % 11 == 1 && *n > 7700), "{:?}", numbers(&always_together));
 }
 
 #[tokio::test]
