@@ -9,6 +9,8 @@ const BUTLERS = Number(process.env.BUTLERS ?? 200)
 const FACTS = Number(process.env.FACTS ?? 100_000)
 /** The private server creates one database for each butler. */
 const START_TIMEOUT = 1_200_000
+/** Entities of the graph, each with two relations: as many as the page draws. */
+const NODES = 2000
 const first = 'b000'
 
 const ms = (value) => `${Math.round(value)} ms`
@@ -41,9 +43,18 @@ async function fill(server) {
              now() - n * interval '1 minute',
              jsonb_build_array(w)
       FROM (SELECT n, (${words})[1 + n % 10] AS w FROM generate_series(1, ${FACTS}) n) s`
+  const graph = `
+    INSERT INTO entities (id, canonical_name, entity_type)
+      SELECT md5('node ' || n)::uuid, 'Node ' || n, 'person' FROM generate_series(1, ${NODES}) n;
+    INSERT INTO facts (subject, predicate, content, search_vector, entity_id, object_entity_id, slot)
+      SELECT 'Node ' || a, 'knows', 'Node ' || b, to_tsvector('english', 'Node ' || a || ' knows Node ' || b),
+             md5('node ' || a)::uuid, md5('node ' || b)::uuid, md5('node ' || b)::uuid::text
+      FROM generate_series(0, ${2 * NODES} - 1) n,
+           LATERAL (SELECT 1 + n % ${NODES} AS a, 1 + (n * 7919 + n / ${NODES}) % ${NODES} AS b) e
+      WHERE a <> b ON CONFLICT DO NOTHING`
   const psql = (...args) =>
     run('psql', [stdout.trim(), '-qAt', '-v', 'ON_ERROR_STOP=1', ...args], { maxBuffer: 1 << 24 })
-  await psql('-c', sql, '-c', 'VACUUM (ANALYZE) facts, words')
+  await psql('-c', sql, '-c', graph, '-c', 'VACUUM (ANALYZE) facts, entities, words')
   // a search notices that the index has been outgrown
   await server.api(`/api/memory/search?q=ferry&butler=${first}`)
   for (const end = Date.now() + START_TIMEOUT; Date.now() < end; ) {
@@ -74,25 +85,25 @@ async function requestsOf(page, what, act) {
   if (slowest) note(`${what}: slowest request of ${times.length}`, `${ms(slowest[0])} (${slowest[1]})`)
 }
 
-/** Scrolls for three seconds and notes how long frames take. */
-async function scroll(page) {
-  const frames = await page.evaluate(async () => {
+/** Acts in every frame for three seconds and notes how long the frames take. */
+async function framesOf(page, what, act) {
+  const frames = await page.evaluate(async (source) => {
+    const act = new Function(`return (${source})()`)
     const intervals = []
     const end = performance.now() + 3000
     for (let last = performance.now(); last < end; ) {
       const now = await new Promise(requestAnimationFrame)
       intervals.push(now - last)
       last = now
-      window.scrollBy(0, 400)
+      act()
     }
     return intervals.slice(1).toSorted((a, b) => a - b)
-  })
-  note('scrolling: frames in 3 s', String(frames.length))
+  }, act.toString())
+  note(`${what}: frames in 3 s`, String(frames.length))
   note(
-    'scrolling: frame, p50 and p95',
+    `${what}: frame, p50 and p95`,
     `${ms(frames[frames.length >> 1])}, ${ms(frames[Math.floor(frames.length * 0.95)])}`,
   )
-  note('scrolling: rows drawn', String(await page.locator('main [data-row]').count()))
 }
 
 const roster = Object.fromEntries(Array.from({ length: BUTLERS }, (_, n) => [`b${String(n).padStart(3, '0')}`, '']))
@@ -116,10 +127,21 @@ try {
     await page.goto(`/facts?butler=${first}`)
     await page.getByRole('list', { name: 'Facts' }).waitFor()
   })
-  await scroll(page)
+  await framesOf(page, 'scrolling', () => window.scrollBy(0, 400))
+  note('scrolling: rows drawn', String(await page.locator('main [data-row]').count()))
   await requestsOf(page, 'search in facts', async () => {
     await page.getByRole('searchbox', { name: 'Search facts', exact: true }).fill('number 777 lantern')
     await page.getByRole('status').getByText(/match/).waitFor()
+  })
+  const canvas = page.getByRole('application')
+  await requestsOf(page, `graph of ${NODES} entities`, async () => {
+    await page.goto(`/graph?butler=${first}`)
+    await canvas.waitFor()
+    await settled(page)
+  })
+  await framesOf(page, 'moving the graph', () => {
+    const graph = document.querySelector('[role="application"]')
+    graph.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }))
   })
   started = performance.now()
   await page.keyboard.press('Control+k')
