@@ -149,9 +149,9 @@ pub(crate) fn compose(
             hit.rrf_score.map_or(*place, rank_of_rrf)
         })
         .collect();
-    let best = ranks.iter().copied().fold(f64::INFINITY, f64::min);
+    let few_from = (ranks.len() <= limit).then(|| ranks.iter().copied().fold(f64::INFINITY, f64::min));
     for (hit, rank) in hits.iter_mut().zip(ranks) {
-        hit.compose(relevance_of_rank(rank, best, limit), weights, now);
+        hit.compose(relevance_of_rank(rank, few_from, limit), weights, now);
     }
     words.boost(&mut hits);
     hits.sort_by(Hit::order_by_score);
