@@ -4,17 +4,12 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use butler_host::error::HostError;
 
-/// Whether stdin is a terminal, so that a person can answer.
-pub fn can_ask() -> bool {
-    std::io::stdin().is_terminal()
-}
-
 /// Asks on the terminal unless `yes` was given. `effect` says what the command does, for an error without a terminal.
 pub fn require(yes: bool, effect: &str, question: &str) -> Result<(), HostError> {
     if yes {
         return Ok(());
     }
-    if !can_ask() {
+    if !std::io::stdin().is_terminal() {
         let problem = format!("{effect}, and stdin is not a terminal to ask for confirmation");
         return Err(HostError::Failed(format!("{problem}: add --yes")));
     }

@@ -25,10 +25,6 @@ impl ForgetEntity {
         if !self.yes {
             let preview = self.call(client, id, true).await?;
             self.print(printer, &preview);
-            if !confirmation::can_ask() {
-                let done = if self.erase { "erased" } else { "forgotten" };
-                return Err(HostError::Failed(format!("nothing was {done}; add --yes to do it")));
-            }
             let (verb, name) = (self.verb(), show::text(&preview, "canonical_name"));
             let effect = format!("this would {verb} the above");
             confirmation::require(false, &effect, &format!("{} {name:?} and the above?", capitalized(verb)))?;
