@@ -23,6 +23,7 @@ pub mod link;
 pub mod maturity;
 pub mod phrases;
 pub mod predicate;
+pub mod query_names;
 pub mod relevance;
 pub mod resolve;
 pub mod rule;

@@ -116,7 +116,7 @@ enum Before {
     Other,
 }
 
-fn is_letter(c: char) -> bool {
+pub(crate) fn is_letter(c: char) -> bool {
     c >= FIRST && within(&LETTERS, c)
 }
 

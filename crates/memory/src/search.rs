@@ -11,6 +11,7 @@ use std::time::Instant;
 use butler_domain::deep::DeepWeights;
 use butler_domain::fusion::rrf_score;
 use butler_domain::phrases::named_event;
+use butler_domain::query_names::query_names;
 use butler_domain::text::preprocess_search_query;
 use butler_domain::times::TimeFilter;
 use butler_domain::{MemoryType, Scope};
@@ -210,6 +211,7 @@ impl Memory {
             model_version: &model.version,
             embedding: embedding.as_deref(),
             query: &input.query,
+            names: query_names(&input.query),
             words: words.as_deref(),
             unknown_words: if has_words { self.unknown_words(&input.query) } else { Vec::new() },
             any_term: self.config().retrieval.keyword_match == KeywordMatch::Broad,

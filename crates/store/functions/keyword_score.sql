@@ -45,7 +45,7 @@ COMMENT ON FUNCTION term_hits IS 'Which terms a search vector contains, as bits.
 
 CREATE OR REPLACE FUNCTION name_hit(entity uuid, object uuid, named uuid[], terms integer) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT coalesce(1::bigint << (terms - 1 + array_position(named, entity)), 0)
+    SELECT CASE WHEN entity IS NULL THEN 0 ELSE coalesce(1::bigint << (terms - 1 + array_position(named, entity)), 0) END
          | CASE WHEN object IS NULL THEN 0 ELSE coalesce(1::bigint << (terms - 1 + array_position(named, object)), 0) END
 $$;
 COMMENT ON FUNCTION name_hit IS 'The bits of the named entities at both ends of a fact; 0 if it is about none of them.';
@@ -74,22 +74,21 @@ CREATE OR REPLACE FUNCTION best_matches(
     OUT places tid[], OUT scores double precision[])
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    kinds bigint[];
-    kind_weights double precision[];
+    standings constant double precision[] := CASE WHEN p_standings[1] IS NOT NULL THEN p_standings END;
 BEGIN
-    -- few rows differ in their hits
-    SELECT array_agg(k.hits), array_agg(k.weight) INTO kinds, kind_weights
-    FROM (SELECT h.hits, sum(w.weight) AS weight
-          FROM (SELECT DISTINCT hits FROM unnest(p_hits) AS u (hits)) h
-          JOIN unnest(p_weights) WITH ORDINALITY AS w (weight, n) ON h.hits & (1::bigint << (w.n - 1)::integer) <> 0
-          GROUP BY h.hits) k;
+    -- Few rows differ in their hits, so each combination is weighed once. Subscripts, because unnest copies every array.
     SELECT array_agg(b.place), array_agg(b.score) INTO places, scores
-    FROM (SELECT m.place, m.score
-          FROM (SELECT u.place, u.id, coalesce(u.standing, kind_weights[array_position(kinds, u.hits)]
-                                               / CASE WHEN u.length > 40 THEN sqrt(u.length / 40.0::double precision) ELSE 1 END) AS score
-                FROM unnest(p_places, p_ids, p_hits, p_lengths, p_standings) AS u (place, id, hits, length, standing)) m
-          LEFT JOIN unnest(p_near, p_distances) AS n (place, distance) ON n.place = m.place
-          ORDER BY m.score DESC NULLS LAST, n.distance, m.id DESC LIMIT p_take) b;
+    FROM (SELECT p_places[m.i] AS place, m.score
+          FROM (SELECT i, coalesce(standings[i], k.weight
+                                   / CASE WHEN p_lengths[i] > 40 THEN sqrt(p_lengths[i] / 40.0::double precision) ELSE 1 END) AS score
+                FROM generate_subscripts(p_places, 1) AS i
+                LEFT JOIN (SELECT h.hits, sum(w.weight) AS weight
+                           FROM (SELECT DISTINCT hits FROM unnest(p_hits) AS u (hits)) h
+                           JOIN unnest(p_weights) WITH ORDINALITY AS w (weight, n)
+                                ON h.hits & (1::bigint << (w.n - 1)::integer) <> 0
+                           GROUP BY h.hits) k ON k.hits = p_hits[i]) m
+          LEFT JOIN unnest(p_near, p_distances) AS n (place, distance) ON n.place = p_places[m.i]
+          ORDER BY m.score DESC NULLS LAST, n.distance, p_ids[m.i] DESC LIMIT p_take) b;
     IF p_least > 0 THEN
         SELECT array_agg(b.place), array_agg(b.score) INTO places, scores
         FROM unnest(places, scores) AS b (place, score) WHERE b.score >= p_least * scores[1];

@@ -11,8 +11,8 @@
 -- Why plpgsql. Its statements are planned once per connection; planning them on each call would cost more than running
 -- them. The plans are generic. Which path a search takes is decided by counts (memory_pool), not by the planner.
 --
--- p_request: types; scope; at; min_confidence; model and model_version; query, as typed, and words, as the word index has
--- it; any_term: whether one of the words is enough; mode; limit; deep, the weights of episodes_deep; background: also
+-- p_request: types; scope; at; min_confidence; model and model_version; query, as typed, names, what may be an entity's
+-- name in it, and words, as the word index has it; any_term: whether one of the words is enough; mode; limit; deep, the weights of episodes_deep; background: also
 -- return what domain::relevance needs; unknown_words, which may be misspelled (near_words); hops: how many relations to
 -- follow from the entities that the query names (facts_reached); related: also return this many episodes of the butler
 -- `scope` by the mode deep; recent: also return this many of its latest episodes. asked: only what fits a time
@@ -93,7 +93,8 @@ BEGIN
         IF EXISTS (SELECT FROM facts r WHERE r.tenant_id = p_tenant) THEN
             IF by_names OR hops > 0 THEN
                 SELECT n.ids, n.weights INTO named, name_weights
-                    FROM named_entities(p_tenant, p_request ->> 'query', (pool ->> 'rows')::double precision) n;
+                    FROM named_entities(p_tenant, ARRAY(SELECT jsonb_array_elements_text(p_request -> 'names')),
+                                        (pool ->> 'rows')::double precision) n;
             END IF;
             -- A name may consist of stop words, such as "The Who".
             fact_query := CASE WHEN by_names AND named IS NOT NULL THEN coalesce(broad_query, no_word) ELSE broad_query END;

@@ -6,6 +6,8 @@ mod info;
 mod pools;
 pub mod train;
 
+use std::collections::BTreeSet;
+
 use butler_domain::{MemoryType, TenantId, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -31,8 +33,10 @@ pub struct Retrieve<'a> {
     /// The semantic leg; `None` leaves it out.
     #[serde(skip)]
     pub embedding: Option<&'a [f32]>,
-    /// The query as typed, in which entities and speakers are named.
+    /// The query as typed, in which speakers are named.
     pub query: &'a str,
+    /// What may be an entity's name in the query.
+    pub names: BTreeSet<String>,
     /// The query in the form of the word index, for the keyword leg; `None` leaves the leg out.
     pub words: Option<&'a str>,
     /// The words of the query that may be misspelled.
