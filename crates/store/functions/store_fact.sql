@@ -31,7 +31,7 @@ BEGIN
         object text, source_episode_id uuid, derived_from uuid[], source_butler text, tags jsonb, metadata jsonb, model text,
         model_version text, dimensions integer, replaces uuid, corrects boolean, regrades boolean,
         valid_from timestamptz, valid_to timestamptz, observed_at timestamptz, dates jsonb, removed_dates text[], source text, approval text[],
-        forgotten text, near double precision, created_event_id uuid, superseded_event_ids uuid[], event jsonb);
+        approved boolean, forgotten text, near double precision, created_event_id uuid, superseded_event_ids uuid[], event jsonb);
 
     fact.removed_dates := coalesce(fact.removed_dates, '{}');
     IF fact.replaces IS NOT NULL AND fact.object_entity_id IS NULL AND fact.object IS NULL THEN
@@ -148,19 +148,29 @@ BEGIN
                 RETURN;
             END IF;
         END IF;
-        said_key := md5(concat_ws(E'\x1f', 'fact', fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
-                                  content_key(fact.content), coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, '')));
+        said_key := fact_statement(fact_holder(about.id, fact.subject), predicate_key(fact.predicate), fact.content)
+            || md5(concat_ws(E'\x1f', 'fact', fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
+                             content_key(fact.content), coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, '')));
+        -- unless a person states it, approves it or has stored it since
+        IF known.is_same IS NOT TRUE AND fact.source <> 'person' AND fact.approved IS NOT TRUE
+           AND was_rejected(p_tenant, said_key,
+                            ARRAY(SELECT fact_statement(h, predicate_key(fact.predicate), fact.content)
+                                  FROM unnest(statement_holders(p_tenant, about.id, fact.subject)) AS h))
+           AND NOT EXISTS (SELECT FROM facts f
+                           WHERE f.tenant_id = p_tenant
+                             AND f.holder IN (fact_holder(about.id, fact.subject), fact_holder(NULL, fact.subject))
+                             AND f.predicate_key = predicate_key(fact.predicate) AND f.validity = 'active'
+                             AND content_key(f.content) = content_key(fact.content)) THEN
+            outcome := 'rejected';
+            RETURN NEXT;
+            RETURN;
+        END IF;
         IF needs_approval THEN
             SELECT p.outcome, jsonb_build_object('id', p.proposal_id, 'superseded_id', NULL, 'entity_id', about.id,
                                                  'linked_by', about.linked_by, 'proposed', true)
                 INTO outcome, answer
                 FROM propose(p_tenant, p_actor, p_request_id, p_at, 'fact', fact.id, p_fact, said_key, fact.source) p;
             PERFORM keep_response(p_tenant, p_at, p_request, answer) WHERE outcome = 'proposed';
-            RETURN NEXT;
-            RETURN;
-        END IF;
-        IF known.is_same IS NOT TRUE AND was_rejected(p_tenant, said_key, fact.source) THEN
-            outcome := 'rejected';
             RETURN NEXT;
             RETURN;
         END IF;
