@@ -13,6 +13,7 @@ DECLARE
     object record;
     rule record;
     known record;
+    stated uuid;
     fact_slot text := '';
     said_by_many boolean;
     said timestamptz;
@@ -71,8 +72,15 @@ BEGIN
 
     PERFORM lock_fact_key(p_tenant, fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate));
     IF fact.entity_id IS NOT NULL AND fact.replaces IS NULL AND NOT needs_approval AND NOT rule.is_temporal THEN
-        PERFORM link_stated_fact(p_tenant, p_actor, p_request_id, p_at, about.id, fact.scope, fact.subject,
-                                 predicate_key(fact.predicate), fact.content);
+        stated := lock_stated_fact(p_tenant, fact.scope, fact.subject, predicate_key(fact.predicate), fact.content);
+        -- What was forgotten about the entity must not return by a link either.
+        IF stated IS NOT NULL
+           AND NOT EXISTS (SELECT FROM forgotten_facts(
+                               p_tenant, about.id, fact.subject, predicate_key(fact.predicate), fact.content, fact.valid_from, p_embedding,
+                               embedding_version(p_tenant, fact.model, fact.model_version, fact.dimensions, p_at), fact.near)
+                           WHERE fact.forgotten = 'heed') THEN
+            PERFORM link_stated_fact(p_tenant, p_actor, p_request_id, p_at, about.id, stated);
+        END IF;
     END IF;
     -- Statements of a key are ordered by when they were said. What is said now comes last, also within one batch and if
     -- another server's clock is a little ahead.
