@@ -10,7 +10,8 @@ use butler_memory::transfer::{ImportOptions, ImportReport, Line, TransferError};
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 
-async fn export(of: &MemoryFixture) -> Vec<String> {
+/// The lines of an export.
+pub(crate) async fn exported(of: &MemoryFixture) -> Vec<String> {
     let mut lines = Vec::new();
     let mut sink = |line: &str| {
         lines.push(line.to_owned());
@@ -18,7 +19,12 @@ async fn export(of: &MemoryFixture) -> Vec<String> {
     };
     let call = Call::internal(&of.memory, TenantId::default(), "tests");
     of.memory.export(&call, true, &mut sink, &|_, _| ()).await.unwrap();
-    // Each export adds its own event.
+    lines
+}
+
+/// The lines of an export without the events that each export and import adds.
+async fn export(of: &MemoryFixture) -> Vec<String> {
+    let mut lines = exported(of).await;
     let all = lines.len();
     assert!(lines.iter().any(|line| line.contains("\"memory_exported\"")), "its own event");
     lines.retain(|line| !line.contains("\"memory_exported\"") && !line.contains("\"memory_imported\""));
@@ -28,7 +34,7 @@ async fn export(of: &MemoryFixture) -> Vec<String> {
     lines
 }
 
-async fn import(
+pub(crate) async fn import(
     into: &MemoryFixture,
     lines: &[String],
     change: impl FnOnce(&mut ImportOptions),
