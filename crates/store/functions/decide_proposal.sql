@@ -16,7 +16,7 @@ BEGIN
         RETURN;
     END IF;
     memory := proposal.memory || p_model || jsonb_build_object(
-        'id', p_id, 'source', proposal.source, 'approval', '[]'::jsonb, 'forgotten', 'lift',
+        'id', p_id, 'source', proposal.source, 'approval', '[]'::jsonb, 'approved', true, 'forgotten', 'lift',
         'created_event_id', gen_random_uuid(), 'superseded_event_ids', jsonb_build_array(), 'event_id', gen_random_uuid());
     -- Its episode or what it replaces may be gone by now.
     IF NOT EXISTS (SELECT FROM episodes e WHERE e.tenant_id = p_tenant AND e.id = (memory ->> 'source_episode_id')::uuid) THEN

@@ -80,34 +80,37 @@ GRANT EXECUTE ON FUNCTION link_named_facts TO butler_app;
 COMMENT ON FUNCTION link_named_facts IS 'Links the facts that name an entity and belong to none, and returns how many.';
 
 -- Part of store_fact. The same statement was stored without an entity, because several entities have the name; now the caller
--- names one of them. If that entity has a value for the key, its value stays active until the new statement is stored.
+-- names one of them.
+CREATE OR REPLACE FUNCTION lock_stated_fact(p_tenant text, p_scope text, p_subject text, p_predicate_key text, p_content text)
+RETURNS uuid LANGUAGE sql VOLATILE AS $$
+    SELECT f.id FROM facts f
+    WHERE f.tenant_id = p_tenant AND f.scope = p_scope AND f.holder = fact_holder(NULL, p_subject)
+      AND f.predicate_key = p_predicate_key AND f.validity = 'active' AND f.entity_id IS NULL
+      AND content_key(f.content) = content_key(p_content)
+    ORDER BY f.created_at DESC, f.id LIMIT 1
+    FOR NO KEY UPDATE
+$$;
+REVOKE EXECUTE ON FUNCTION lock_stated_fact FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION lock_stated_fact TO butler_app;
+COMMENT ON FUNCTION lock_stated_fact IS 'Locks the active fact without an entity that says the same, and returns its id.';
+
+-- If the entity has a value for the key, its value stays active until the new statement is stored.
 CREATE OR REPLACE FUNCTION link_stated_fact(
-    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_entity uuid, p_scope text, p_subject text,
-    p_predicate_key text, p_content text)
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_entity uuid, p_fact uuid)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    fact record;
     own uuid;
 BEGIN
-    SELECT f.id, f.slot INTO fact
-        FROM facts f
-        WHERE f.tenant_id = p_tenant AND f.scope = p_scope AND f.holder = fact_holder(NULL, p_subject)
-          AND f.predicate_key = p_predicate_key AND f.validity = 'active' AND f.entity_id IS NULL
-          AND content_key(f.content) = content_key(p_content)
-        ORDER BY f.created_at DESC, f.id LIMIT 1
-        FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
-        RETURN;
-    END IF;
     SELECT o.id INTO own
-        FROM facts o
-        WHERE o.tenant_id = p_tenant AND o.scope = p_scope AND o.holder = p_entity::text AND o.predicate_key = p_predicate_key
-          AND o.slot = fact.slot AND o.validity = 'active';
+        FROM facts f
+        JOIN facts o ON o.tenant_id = p_tenant AND o.scope = f.scope AND o.holder = p_entity::text
+             AND o.predicate_key = f.predicate_key AND o.slot = f.slot AND o.validity = 'active'
+        WHERE f.tenant_id = p_tenant AND f.id = p_fact;
     IF FOUND THEN
-        PERFORM end_weaker_fact(p_tenant, p_actor, p_request_id, p_at, own, fact.id, true);
+        PERFORM end_weaker_fact(p_tenant, p_actor, p_request_id, p_at, own, p_fact, true);
     END IF;
-    UPDATE facts f SET entity_id = p_entity WHERE f.tenant_id = p_tenant AND f.id = fact.id;
-    PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_repointed', 'fact', fact.id,
+    UPDATE facts f SET entity_id = p_entity WHERE f.tenant_id = p_tenant AND f.id = p_fact;
+    PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_repointed', 'fact', p_fact,
         jsonb_build_object('before', jsonb_build_object('entity_id', NULL), 'after', jsonb_build_object('entity_id', p_entity)));
     IF own IS NULL THEN
         PERFORM place_joined(p_tenant, p_actor, p_request_id, p_at, p_entity::text);
@@ -115,7 +118,7 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION link_stated_fact FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION link_stated_fact TO butler_app;
-COMMENT ON FUNCTION link_stated_fact IS 'Links the active fact that says the same about a name that several entities have.';
+COMMENT ON FUNCTION link_stated_fact IS 'Links the fact that says the same about a name that several entities have.';
 
 -- An entity that gave up a name (it was renamed, forgotten or erased) may leave it to one other entity, which takes over the
 -- facts that were ambiguous until now.

@@ -41,11 +41,22 @@ REVOKE EXECUTE ON FUNCTION propose FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION propose TO butler_app;
 COMMENT ON FUNCTION propose IS 'Keeps a memory until a person approves it. outcome: proposed (also if it was before), or rejected.';
 
--- A rejected proposal is also refused when an agent stores it as its own statement.
-CREATE OR REPLACE FUNCTION was_rejected(p_tenant text, p_statement_key text, p_source text) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT p_source <> 'person' AND EXISTS (
-        SELECT FROM proposals p WHERE p.tenant_id = p_tenant AND p.statement_key = p_statement_key AND p.state = 'rejected')
+-- The key of a proposal has 32 digits for the statement, then 32 for the statement with its scope and dates: in another scope
+-- or with other dates it is another proposal, but a rejection holds for all of them.
+CREATE OR REPLACE FUNCTION fact_statement(p_holder text, p_predicate_key text, p_content text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT md5('fact' || E'\x1f' || p_holder || E'\x1f' || p_predicate_key || E'\x1f' || content_key(p_content))
+$$;
+COMMENT ON FUNCTION fact_statement IS 'A hash of what a fact states, whatever its scope and dates.';
+
+-- Keys of earlier versions have the second half only.
+CREATE OR REPLACE FUNCTION was_rejected(p_tenant text, p_key text, p_statements text[]) RETURNS boolean
+LANGUAGE sql STABLE SET plan_cache_mode = force_generic_plan AS $$
+    SELECT bool_or(EXISTS (
+        SELECT FROM proposals p
+        WHERE p.tenant_id = p_tenant AND p.statement_key BETWEEN k.least AND k.greatest AND p.state = 'rejected'))
+    FROM (SELECT s || repeat('0', 32), s || repeat('f', 32) FROM unnest(p_statements) AS s
+          UNION ALL SELECT right(p_key, 32), right(p_key, 32)) AS k (least, greatest)
 $$;
 REVOKE EXECUTE ON FUNCTION was_rejected FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION was_rejected TO butler_app;
-COMMENT ON FUNCTION was_rejected IS 'Whether a person rejected this statement as a proposal, and somebody else says it again.';
+COMMENT ON FUNCTION was_rejected IS 'Whether a person rejected a proposal with this key, or with one of these statements.';

@@ -13,6 +13,7 @@ DECLARE
     object record;
     rule record;
     known record;
+    stated uuid;
     fact_slot text := '';
     said_by_many boolean;
     said timestamptz;
@@ -31,7 +32,7 @@ BEGIN
         object text, source_episode_id uuid, derived_from uuid[], source_butler text, tags jsonb, metadata jsonb, model text,
         model_version text, dimensions integer, replaces uuid, corrects boolean, regrades boolean,
         valid_from timestamptz, valid_to timestamptz, observed_at timestamptz, dates jsonb, removed_dates text[], source text, approval text[],
-        forgotten text, near double precision, created_event_id uuid, superseded_event_ids uuid[], event jsonb);
+        approved boolean, forgotten text, near double precision, created_event_id uuid, superseded_event_ids uuid[], event jsonb);
 
     fact.removed_dates := coalesce(fact.removed_dates, '{}');
     IF fact.replaces IS NOT NULL AND fact.object_entity_id IS NULL AND fact.object IS NULL THEN
@@ -71,8 +72,15 @@ BEGIN
 
     PERFORM lock_fact_key(p_tenant, fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate));
     IF fact.entity_id IS NOT NULL AND fact.replaces IS NULL AND NOT needs_approval AND NOT rule.is_temporal THEN
-        PERFORM link_stated_fact(p_tenant, p_actor, p_request_id, p_at, about.id, fact.scope, fact.subject,
-                                 predicate_key(fact.predicate), fact.content);
+        stated := lock_stated_fact(p_tenant, fact.scope, fact.subject, predicate_key(fact.predicate), fact.content);
+        -- What was forgotten about the entity must not return by a link either.
+        IF stated IS NOT NULL
+           AND NOT EXISTS (SELECT FROM forgotten_facts(
+                               p_tenant, about.id, fact.subject, predicate_key(fact.predicate), fact.content, fact.valid_from, p_embedding,
+                               embedding_version(p_tenant, fact.model, fact.model_version, fact.dimensions, p_at), fact.near)
+                           WHERE fact.forgotten = 'heed') THEN
+            PERFORM link_stated_fact(p_tenant, p_actor, p_request_id, p_at, about.id, stated);
+        END IF;
     END IF;
     -- Statements of a key are ordered by when they were said. What is said now comes last, also within one batch and if
     -- another server's clock is a little ahead.
@@ -148,19 +156,29 @@ BEGIN
                 RETURN;
             END IF;
         END IF;
-        said_key := md5(concat_ws(E'\x1f', 'fact', fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
-                                  content_key(fact.content), coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, '')));
+        said_key := fact_statement(fact_holder(about.id, fact.subject), predicate_key(fact.predicate), fact.content)
+            || md5(concat_ws(E'\x1f', 'fact', fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
+                             content_key(fact.content), coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, '')));
+        -- unless a person states it, approves it or has stored it since
+        IF known.is_same IS NOT TRUE AND fact.source <> 'person' AND fact.approved IS NOT TRUE
+           AND was_rejected(p_tenant, said_key,
+                            ARRAY(SELECT fact_statement(h, predicate_key(fact.predicate), fact.content)
+                                  FROM unnest(statement_holders(p_tenant, about.id, fact.subject)) AS h))
+           AND NOT EXISTS (SELECT FROM facts f
+                           WHERE f.tenant_id = p_tenant
+                             AND f.holder IN (fact_holder(about.id, fact.subject), fact_holder(NULL, fact.subject))
+                             AND f.predicate_key = predicate_key(fact.predicate) AND f.validity = 'active'
+                             AND content_key(f.content) = content_key(fact.content)) THEN
+            outcome := 'rejected';
+            RETURN NEXT;
+            RETURN;
+        END IF;
         IF needs_approval THEN
             SELECT p.outcome, jsonb_build_object('id', p.proposal_id, 'superseded_id', NULL, 'entity_id', about.id,
                                                  'linked_by', about.linked_by, 'proposed', true)
                 INTO outcome, answer
                 FROM propose(p_tenant, p_actor, p_request_id, p_at, 'fact', fact.id, p_fact, said_key, fact.source) p;
             PERFORM keep_response(p_tenant, p_at, p_request, answer) WHERE outcome = 'proposed';
-            RETURN NEXT;
-            RETURN;
-        END IF;
-        IF known.is_same IS NOT TRUE AND was_rejected(p_tenant, said_key, fact.source) THEN
-            outcome := 'rejected';
             RETURN NEXT;
             RETURN;
         END IF;

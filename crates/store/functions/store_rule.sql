@@ -9,8 +9,8 @@ BEGIN
     SELECT * INTO rule FROM jsonb_to_record(p_rule) AS given (
         id uuid, content text, search_text text, scope text, maturity text, confidence double precision,
         decay_rate double precision, permanence text, source_episode_id uuid, derived_from uuid[], source_butler text, tags jsonb, metadata jsonb,
-        model text, model_version text, dimensions integer, source text, approval text[], forgotten text, near double precision,
-        event_id uuid, event jsonb);
+        model text, model_version text, dimensions integer, source text, approval text[], approved boolean, forgotten text,
+        near double precision, event_id uuid, event jsonb);
 
     IF rule.source_episode_id IS NOT NULL THEN
         PERFORM FROM episodes e WHERE e.tenant_id = p_tenant AND e.id = rule.source_episode_id;
@@ -30,7 +30,17 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    said_key := md5(concat_ws(E'\x1f', 'rule', rule.scope, content_key(rule.content)));
+    said_key := md5(concat_ws(E'\x1f', 'rule', content_key(rule.content)))
+        || md5(concat_ws(E'\x1f', 'rule', rule.scope, content_key(rule.content)));
+    -- unless a person states it, approves it or has stored it since
+    IF rule.source <> 'person' AND rule.approved IS NOT TRUE AND was_rejected(p_tenant, said_key, ARRAY[left(said_key, 32)])
+       AND NOT EXISTS (SELECT FROM rules r
+                       WHERE r.tenant_id = p_tenant AND content_key(r.content) = content_key(rule.content)
+                         AND rule_is_remembered(r.metadata)) THEN
+        outcome := 'rejected';
+        RETURN NEXT;
+        RETURN;
+    END IF;
     IF rule.source = ANY (rule.approval) THEN
         SELECT 'known', jsonb_build_object('id', r.id) INTO outcome, answer
             FROM rules r
@@ -43,15 +53,6 @@ BEGIN
         SELECT p.outcome, jsonb_build_object('id', p.proposal_id, 'proposed', true) INTO outcome, answer
             FROM propose(p_tenant, p_actor, p_request_id, p_at, 'rule', rule.id, p_rule, said_key, rule.source) p;
         PERFORM keep_response(p_tenant, p_at, p_request, answer) WHERE outcome = 'proposed';
-        RETURN NEXT;
-        RETURN;
-    END IF;
-    -- unless a person has stored it since
-    IF was_rejected(p_tenant, said_key, rule.source)
-       AND NOT EXISTS (SELECT FROM rules r
-                       WHERE r.tenant_id = p_tenant AND r.scope = rule.scope AND content_key(r.content) = content_key(rule.content)
-                         AND rule_is_remembered(r.metadata)) THEN
-        outcome := 'rejected';
         RETURN NEXT;
         RETURN;
     END IF;

@@ -18,7 +18,7 @@ pub struct Stats {
 }
 
 /// Episodes by consolidation status.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct EpisodeStats {
     pub total: i64,
     /// Pending episodes, which wait for their first consolidation.
@@ -35,7 +35,7 @@ pub struct EpisodeStats {
 }
 
 /// Each fact is counted in exactly one of the states.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct FactStats {
     pub total: i64,
     pub active: i64,
@@ -63,7 +63,7 @@ pub struct PermanenceStats {
 }
 
 /// Each rule is counted in exactly one maturity, or as forgotten; fading ones are counted in their maturity as well.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RuleStats {
     pub total: i64,
     pub candidate: i64,

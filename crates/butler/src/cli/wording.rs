@@ -3,6 +3,9 @@
 
 use butler_host::error::HostError;
 use butler_memory::tool::ToolError;
+use clap::CommandFactory;
+
+use super::Cli;
 
 /// Whole phrases that refer to an argument without naming it.
 const PHRASES: [(&str, &str); 3] = [
@@ -11,41 +14,45 @@ const PHRASES: [(&str, &str); 3] = [
     ("list them with the action list", "`butler conflicts` and `butler review` list them"),
 ];
 
-/// Names of tools and arguments, and what to type instead.
-const TERMS: [(&str, &str); 33] = [
+/// The names of tools, and of arguments that no option is named after, with what to type instead.
+const TERMS: [(&str, &str); 37] = [
     ("memory_search", "`butler search`"),
     ("memory_recall", "`butler recall`"),
     ("memory_context", "`butler context`"),
+    ("memory_get", "`butler get`"),
+    ("memory_changes", "`butler changes`"),
+    ("memory_stats", "`butler stats`"),
     ("memory_store_episode", "`butler remember episode`"),
     ("memory_store_fact", "`butler remember fact`"),
     ("memory_store_rule", "`butler remember rule`"),
+    ("memory_confirm", "`butler confirm`"),
+    ("memory_mark_helpful", "`butler helpful`"),
+    ("memory_mark_harmful", "`butler harmful`"),
     ("memory_forget", "`butler forget`"),
+    ("memory_conflicts", "`butler conflicts`"),
+    ("memory_review", "`butler review`"),
+    ("memory_run_consolidation", "`butler jobs run consolidation`"),
+    ("memory_run_episode_cleanup", "`butler jobs run episode_cleanup`"),
     ("entity_create", "`butler entity create`"),
+    ("entity_get", "`butler entity get`"),
     ("entity_resolve", "`butler entity resolve`"),
+    ("entity_neighbors", "`butler entity neighbors`"),
     ("entity_update", "`butler entity update`"),
     ("entity_merge", "`butler entity merge`"),
+    ("entity_unmerge", "`butler entity unmerge`"),
     ("entity_forget", "`butler forget --entity`"),
     ("memory_type", "TYPE"),
     ("memory_id", "ID"),
     ("conflict_id", "ID"),
+    ("proposal_id", "ID"),
     ("rule_id", "RULE"),
     ("source_entity_id", "SOURCE"),
     ("target_entity_id", "TARGET"),
-    ("entity_id", "--entity-id"),
-    ("object_entity_id", "--object-entity-id"),
-    ("source_episode_id", "--source-episode-id"),
-    ("session_id", "--session-id"),
+    ("trigger_prompt", "PROMPT"),
     ("canonical_name", "--name"),
-    ("idempotency_key", "--idempotency-key"),
-    ("valid_from", "--valid-from"),
-    ("valid_to", "--valid-to"),
-    ("valid_at", "--valid-at"),
-    ("as_of", "--as-of"),
-    ("observed_at", "--observed-at"),
-    ("occurred_at", "--occurred-at"),
-    ("token_budget", "--token-budget"),
-    ("min_confidence", "--min-confidence"),
-    ("min_relevance", "--min-relevance"),
+    ("entity_type", "--type"),
+    ("enable_fuzzy", "--fuzzy"),
+    ("tenant_id", "--tenant"),
 ];
 
 /// Rewords the error of a tool. Other errors already name commands and options.
@@ -62,15 +69,30 @@ pub fn for_shell(error: HostError) -> HostError {
 
 fn reworded(text: &str) -> String {
     let phrased = PHRASES.iter().fold(text.to_owned(), |text, (phrase, typed)| text.replace(*phrase, typed));
+    let commands = Cli::command();
     let mut said = String::with_capacity(phrased.len());
     let mut rest = phrased.as_str();
     while let Some(first) = rest.chars().next() {
         let end = rest.find(|c: char| is_word(c) != is_word(first)).unwrap_or(rest.len());
         let (part, after) = rest.split_at(end);
-        said.push_str(TERMS.iter().find(|(term, _)| *term == part).map_or(part, |(_, typed)| *typed));
+        let option = part.replace('_', "-");
+        if let Some((_, typed)) = TERMS.iter().find(|(term, _)| *term == part) {
+            said.push_str(typed);
+        } else if option != part && has_option(&commands, &option) {
+            said.push_str("--");
+            said.push_str(&option);
+        } else {
+            said.push_str(part);
+        }
         rest = after;
     }
     said
+}
+
+/// Whether the command or one of its subcommands has an option of this name.
+fn has_option(command: &clap::Command, name: &str) -> bool {
+    command.get_arguments().any(|argument| argument.get_long() == Some(name))
+        || command.get_subcommands().any(|subcommand| has_option(subcommand, name))
 }
 
 fn is_word(c: char) -> bool {
@@ -80,6 +102,32 @@ fn is_word(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What no command takes.
+    const TOOLS_ONLY: [&str; 10] = [
+        "memory_predicates",
+        "request_context",
+        "override_tombstone",
+        "source_butler",
+        "context_hints",
+        "object_type",
+        "episode_ids",
+        "fact_ids",
+        "rule_ids",
+        "max_entries",
+    ];
+
+    #[test]
+    fn every_tool_and_argument_that_a_command_stands_for_is_reworded() {
+        for tool in butler_memory::tools() {
+            let spec = tool.spec();
+            let arguments = spec.input_schema["properties"].as_object().into_iter().flat_map(|all| all.keys());
+            for name in arguments.map(String::as_str).chain([spec.name]).filter(|name| name.contains('_')) {
+                let is_kept = reworded(name) == name;
+                assert_eq!(is_kept, TOOLS_ONLY.contains(&name), "{name} of {}", spec.name);
+            }
+        }
+    }
 
     #[test]
     fn tools_and_arguments_become_commands_and_options() {
@@ -94,6 +142,7 @@ mod tests {
                 "TARGET: is the same as SOURCE; an entity cannot be merged with itself",
             ),
             ("to ask about the future, use valid_at", "to ask about the future, use --valid-at"),
+            ("memory_review lists proposals", "`butler review` lists proposals"),
             ("my_entity_id and lives_in are no arguments", "my_entity_id and lives_in are no arguments"),
         ] {
             assert_eq!(reworded(said), typed);

@@ -1,30 +1,15 @@
 //! Importing an export again: what was forgotten or erased since then stays away, and the import leaves its traces.
 
-use butler_domain::TenantId;
-use butler_domain::event::Origin;
-use butler_memory::Call;
 use butler_memory::jobs::JobRequest;
-use butler_memory::transfer::{ImportOptions, ImportReport, Line};
+use butler_memory::transfer::{ImportOptions, ImportReport};
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 
-async fn export(of: &MemoryFixture) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut sink = |line: &str| {
-        lines.push(line.to_owned());
-        Ok(())
-    };
-    let call = Call::internal(&of.memory, TenantId::default(), "tests");
-    of.memory.export(&call, true, &mut sink, &|_, _| ()).await.unwrap();
-    lines
-}
+use crate::transfer::{self, exported};
 
 async fn import(into: &MemoryFixture, lines: &[String]) -> ImportReport {
-    let origin = Origin { actor: Some("tests".to_owned()), request_id: None };
-    let options = ImportOptions { tenant: TenantId::default(), dry_run: false, partial: false, origin };
-    let mut numbered = lines.iter().zip(1..);
-    let mut next = || Ok(numbered.next().map(|(text, number)| Line { number, text: text.clone() }));
-    let report = into.memory.import(&mut next, &options, &|_| ()).await.unwrap();
+    let by_tests = |options: &mut ImportOptions| options.origin.actor = Some("tests".to_owned());
+    let report = transfer::import(into, lines, by_tests).await.unwrap();
     assert!(report.committed, "{:?}", report.problems);
     report
 }
@@ -49,7 +34,7 @@ async fn erased_after_an_export() -> (MemoryFixture, Vec<String>) {
     }
     call("memory_store_fact", json!({"subject": "Bob", "predicate": "city", "content": "Bern"})).await;
     call("memory_store_rule", json!({"content": "Ask first"})).await;
-    let file = export(&memory).await;
+    let file = exported(&memory).await;
     call("entity_forget", json!({"entity_id": anna["entity_id"], "erase": true, "dry_run": false})).await;
     (memory, file)
 }
@@ -86,7 +71,7 @@ async fn an_import_lifts_no_tombstone_that_stands() {
     let fact = json!({"subject": "Anna", "predicate": "city", "content": "Oslo"});
     let id = memory.call("memory_store_fact", fact.clone()).await.unwrap()["id"].clone();
     memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": id})).await.unwrap();
-    let mut file = export(&memory).await;
+    let mut file = exported(&memory).await;
     let stone = json!({"type": "tombstone", "id": uuid::Uuid::new_v4(), "memory_type": "fact", "memory_id": id,
         "created_at": "2030-01-15T12:00:00Z", "suppressed": 0, "allowed_at": "2030-01-15T12:00:00Z", "allowed_by": "me"});
     let event = file.iter().position(|line| line.contains("\"type\" : \"event\"")).unwrap();
@@ -101,7 +86,7 @@ async fn an_import_lifts_no_tombstone_that_stands() {
 async fn an_import_is_an_event_of_its_own_unless_it_changes_nothing() {
     let here = MemoryFixture::new().await;
     here.call("memory_store_rule", json!({"content": "Ask first"})).await.unwrap();
-    let file = export(&here).await;
+    let file = exported(&here).await;
     let there = MemoryFixture::new().await;
     for _ in 0..2 {
         import(&there, &file).await;
@@ -126,7 +111,7 @@ async fn conflicts_of_imported_facts_are_found_whatever_their_age() {
     // A listing waits for the search that storing started.
     here.call("memory_conflicts", json!({"action": "list"})).await.unwrap();
     execute(&here, "DELETE FROM conflicts").await;
-    let file = export(&here).await;
+    let file = exported(&here).await;
     let there = MemoryFixture::new().await;
     there.clock.advance_days(30.0);
     import(&there, &file).await;

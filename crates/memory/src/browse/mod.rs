@@ -32,7 +32,7 @@ pub use butler_store::browse::{Listed, Page};
 pub use butler_store::consolidation::dead_letters::DeadLetter;
 pub use butler_store::injections::{InjectedMemory, Injection, InjectionFilter, ServedBy};
 pub use butler_store::jobs::{RunRow, ScheduleRow};
-pub use butler_store::stats::{EpisodeStats, FactStats, RuleStats, Stats};
+pub use butler_store::stats::{EpisodeStats, FactStats, PermanenceStats, RuleStats, Stats};
 pub use butler_store::times::Period;
 pub use butler_store::tombstones::Tombstone;
 

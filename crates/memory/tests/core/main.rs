@@ -19,6 +19,7 @@ mod named_events;
 mod poison;
 mod reembed;
 mod references;
+mod rejected;
 mod removed_dates;
 mod rounds;
 mod rules;

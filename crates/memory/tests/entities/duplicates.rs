@@ -3,7 +3,7 @@
 use butler_domain::EntityId;
 use butler_testkit::MemoryFixture;
 
-use super::person;
+use super::{everything, one, person};
 
 const OTHERS: [&str; 6] = ["Ann Avery", "Ann Baker", "Ann Cole", "Ann Dean", "Ann Eliot", "Ann Frost"];
 
@@ -47,4 +47,20 @@ async fn keeping_apart_is_undone_from_either_side() {
         memory.memory.keep_apart(&call, undone_by.0, undone_by.1, false).await.unwrap();
         assert_eq!(listed(&memory, ann).await, ["Ann Avery"]);
     }
+}
+
+#[tokio::test]
+async fn a_decision_that_changes_nothing_leaves_no_event() {
+    let memory = MemoryFixture::new().await;
+    let (ann, other) = (entity(&memory, "Ann").await, entity(&memory, "Ann Avery").await);
+    let call = memory.as_test();
+    for apart in [false, true, false] {
+        memory.memory.keep_apart(&call, ann, other, apart).await.unwrap();
+        let before = everything(&memory).await;
+        memory.clock.advance_days(1.0);
+        memory.memory.keep_apart(&memory.as_test(), ann, other, apart).await.unwrap();
+        assert_eq!(everything(&memory).await, before);
+    }
+    let events = "SELECT count(*) AS n FROM memory_events WHERE event_type = 'entity_updated'";
+    assert_eq!(one(&memory, events).await["n"], 2, "kept apart, and no longer");
 }

@@ -181,6 +181,29 @@ async fn an_ambiguous_fact_stored_again_with_the_entity_is_linked_to_it() {
     assert!(column(&memory, "SELECT id::text FROM facts WHERE entity_id IS NULL").await.is_empty());
 }
 
+/// A refusal changes nothing: the ambiguous fact stays active and without an entity.
+#[tokio::test]
+async fn an_ambiguous_fact_is_not_linked_to_an_entity_about_which_it_was_forgotten() {
+    let memory = MemoryFixture::new().await;
+    entity(&memory, "Eve Berg", &["Eve"]).await;
+    let dahl = entity(&memory, "Eve Dahl", &["Eve"]).await;
+    store(&memory, "Eve", "city", "Rome").await;
+    let forgotten = store(&memory, "Eve Dahl", "city", "Rome").await;
+    memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": forgotten["id"]})).await.unwrap();
+    store(&memory, "Eve Dahl", "city", "Paris").await;
+    let active = "SELECT concat_ws(' ', content, entity_id) FROM facts WHERE validity = 'active' ORDER BY 1";
+    let before = column(&memory, active).await;
+    assert_eq!(before, [format!("Paris {}", dahl.as_str().unwrap()), "Rome".to_owned()]);
+    memory.clock.advance_days(1.0);
+    let mut again = json!({"subject": "Eve", "predicate": "city", "content": "Rome", "entity_id": dahl});
+    let error = memory.call("memory_store_fact", again.clone()).await.unwrap_err();
+    assert_eq!(error.code.as_str(), "invalid_state");
+    assert_eq!(column(&memory, active).await, before);
+    again["override_tombstone"] = json!(true);
+    memory.call("memory_store_fact", again).await.unwrap();
+    assert_eq!(column(&memory, active).await, [format!("Rome {}", dahl.as_str().unwrap())]);
+}
+
 #[tokio::test]
 async fn a_predicate_that_holds_one_value_again_keeps_no_slots() {
     let memory = MemoryFixture::new().await;

@@ -1,4 +1,4 @@
-//! Runs a query on every butler that the caller may use, and reports the butlers that do not respond.
+//! Runs a query on every butler that the caller may use, a few at a time, and reports the butlers that do not respond.
 
 use std::cmp::Ordering;
 use std::future::Future;
@@ -10,6 +10,8 @@ use butler_domain::Timestamp;
 use butler_host::butler::Butler;
 use butler_memory::Memory;
 use butler_memory::browse::{Listed, Page};
+use futures::{StreamExt, stream};
+use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use super::envelope::{List, WithHome};
@@ -18,8 +20,13 @@ use super::operation::RequestContext;
 use super::page::{PageRequest, Paging};
 use super::replies::Replies;
 
+/// Butlers that one request queries at the same time. The requests of a page go through the butlers in the same order, so they
+/// share a butler's connections. If each queried hundreds of butlers at once, they would close each other's.
+const AT_ONCE: usize = 12;
 /// A person waits for the page, so a butler that takes longer counts as unavailable.
 const TIMEOUT: Duration = Duration::from_secs(15);
+/// Butlers that have not answered by then count as unavailable, too, if many take long.
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl RequestContext {
     /// The butlers with a memory that the caller may use: all of them, or the named one.
@@ -50,7 +57,7 @@ impl RequestContext {
         paging.with_default_limit(i64::try_from(retrieval.depth()).unwrap_or(i64::MAX))
     }
 
-    /// Runs `query` on all butlers concurrently. Butlers that are unavailable are listed in the result; any other error
+    /// Runs `query` on all butlers, a few at a time. Butlers that are unavailable are listed in the result; any other error
     /// fails the request. If no butler responds, the result is an error, because an empty list would look as if nothing
     /// were stored.
     pub async fn each<T, F, Fut>(&self, only: Option<&str>, query: F) -> Result<Replies<T>, ApiError>
@@ -60,20 +67,15 @@ impl RequestContext {
     {
         let butlers = self.butlers(only)?;
         let queries = butlers.iter().map(|butler| async {
-            let name = butler.name.to_string();
-            let reply = async {
-                let memory = butler.memory().await.ok_or_else(|| not_started(butler))?;
-                query(memory).await
-            };
-            match tokio::time::timeout(TIMEOUT, reply).await {
-                Ok(reply) => (name, reply),
-                Err(_) => (name, Err(ApiError::unavailable(format!("no response within {} s", TIMEOUT.as_secs())))),
-            }
+            let memory = butler.memory().await.ok_or_else(|| not_started(butler))?;
+            query(memory).await
         });
+        let answers = few_at_a_time(queries.collect()).await;
         let mut replies = Replies { parts: Vec::new(), unavailable: Vec::new() };
         let mut last_error = None;
-        for (name, reply) in futures::future::join_all(queries).await {
-            match reply {
+        for (butler, answer) in butlers.iter().zip(answers) {
+            let name = butler.name.to_string();
+            match answer.unwrap_or_else(|| Err(ApiError::unavailable("no response in time"))) {
                 Ok(part) => replies.parts.push((name, part)),
                 Err(error) if error.is_unavailable() => {
                     replies.unavailable.push(name);
@@ -155,6 +157,16 @@ impl RequestContext {
     }
 }
 
+/// Awaits the queries in their order. `None` stands for one that took too long.
+async fn few_at_a_time<Q: Future>(queries: Vec<Q>) -> Vec<Option<Q::Output>> {
+    let end = Instant::now() + TOTAL_TIMEOUT;
+    let limited: Vec<_> = queries
+        .into_iter()
+        .map(|query| async move { timeout_at(end.min(Instant::now() + TIMEOUT), query).await.ok() })
+        .collect();
+    stream::iter(limited).buffered(AT_ONCE).collect().await
+}
+
 /// The error for a butler that has not started, with the reason if the start failed.
 pub fn not_started(butler: &Butler) -> ApiError {
     let Some(trouble) = butler.trouble() else {
@@ -171,4 +183,27 @@ pub fn not_started(butler: &Butler) -> ApiError {
 
 fn has_memory(butler: &Butler) -> bool {
     butler.config.file.modules.memory.enabled
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn many_butlers_are_queried_in_their_order_and_a_few_at_a_time() {
+        let (running, most) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
+        let query = |number: usize| async move {
+            most.fetch_max(running.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+            }
+            running.fetch_sub(1, Ordering::Relaxed);
+            number
+        };
+        let answers = few_at_a_time((0..200).map(query).collect()).await;
+        assert!(answers.into_iter().flatten().eq(0..200));
+        assert_eq!(most.load(Ordering::Relaxed), AT_ONCE);
+    }
 }

@@ -100,13 +100,16 @@ pub struct KeptApart {
 impl KeptApart {
     /// Adds the id to the list in the metadata or removes it from there.
     fn apply(self, metadata: &mut Map<String, Value>) {
-        let ids = metadata.entry(KEPT_APART).or_insert_with(|| json!([]));
-        let mut kept: Vec<Value> = ids.as_array().cloned().unwrap_or_default();
-        kept.retain(|id| *id != json!(self.from));
-        if self.apart {
-            kept.push(json!(self.from));
+        let from = json!(self.from);
+        let mut kept = metadata.get(KEPT_APART).and_then(Value::as_array).cloned().unwrap_or_default();
+        if kept.contains(&from) == self.apart {
+            return;
         }
-        *ids = json!(kept);
+        kept.retain(|id| *id != from);
+        if self.apart {
+            kept.push(from);
+        }
+        metadata.insert(KEPT_APART.to_owned(), json!(kept));
     }
 }
 
@@ -174,6 +177,9 @@ async fn attempt_update(write: WriteContext<'_>, id: EntityId, changes: &Changes
     after.metadata.extend(changes.metadata.clone().unwrap_or_default());
     if let Some(change) = changes.kept_apart {
         change.apply(&mut after.metadata);
+        if before == (Entity { updated_at: before.updated_at, ..after.clone() }) {
+            return Ok(UpdateOutcome::Updated(before));
+        }
     }
     let bytes = serde_json::to_string(&after.metadata).map_or(usize::MAX, |json| json.len());
     if after.metadata != before.metadata && bytes > limits::METADATA_BYTES {

@@ -79,6 +79,11 @@ export function Duplicates() {
   const canWrite = useHasRight('write')
   return (
     <Section title="Duplicates" aside={!canWrite && <span className="text-sm text-muted">{missingRight.write}</span>}>
+      {list.data?.meta.incomplete && (
+        <p role="note" className="mb-3 text-sm text-muted">
+          There are too many names to compare them all. Some duplicates may be missing from this list.
+        </p>
+      )}
       <Results
         query={list}
         hideUnavailable

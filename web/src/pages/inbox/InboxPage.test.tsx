@@ -144,3 +144,15 @@ test('without items each section says what would appear; without the right there
   expect(screen.queryByRole('button', { name: /^Keep A/ })).toBeNull()
   expect(screen.getAllByText('This requires a token with the admin right.')).toHaveLength(3)
 })
+
+test('a list of duplicates says that not all names were compared', async () => {
+  const listed = (meta: object) => () =>
+    Response.json({ data: [], meta: { total: 0, limit: 20, offset: 0, has_more: false, ...meta } })
+  openPage('/inbox', { ...full, 'GET /api/memory/duplicates': listed({ incomplete: true }) })
+  expect(await screen.findByText(/Some duplicates may be missing/)).toBeTruthy()
+  expect(screen.getByText('No duplicates')).toBeTruthy()
+  cleanup()
+  openPage('/inbox', { ...full, 'GET /api/memory/duplicates': listed({}) })
+  expect(await screen.findByText('No duplicates')).toBeTruthy()
+  expect(screen.queryByText(/Some duplicates may be missing/)).toBeNull()
+})

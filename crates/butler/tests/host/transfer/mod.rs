@@ -10,7 +10,8 @@ use butler_memory::transfer::{ImportOptions, ImportReport, Line, TransferError};
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 
-async fn export(of: &MemoryFixture) -> Vec<String> {
+/// The lines of an export.
+pub(crate) async fn exported(of: &MemoryFixture) -> Vec<String> {
     let mut lines = Vec::new();
     let mut sink = |line: &str| {
         lines.push(line.to_owned());
@@ -18,7 +19,12 @@ async fn export(of: &MemoryFixture) -> Vec<String> {
     };
     let call = Call::internal(&of.memory, TenantId::default(), "tests");
     of.memory.export(&call, true, &mut sink, &|_, _| ()).await.unwrap();
-    // Each export adds its own event.
+    lines
+}
+
+/// The lines of an export without the events that each export and import adds.
+async fn export(of: &MemoryFixture) -> Vec<String> {
+    let mut lines = exported(of).await;
     let all = lines.len();
     assert!(lines.iter().any(|line| line.contains("\"memory_exported\"")), "its own event");
     lines.retain(|line| !line.contains("\"memory_exported\"") && !line.contains("\"memory_imported\""));
@@ -28,7 +34,7 @@ async fn export(of: &MemoryFixture) -> Vec<String> {
     lines
 }
 
-async fn import(
+pub(crate) async fn import(
     into: &MemoryFixture,
     lines: &[String],
     change: impl FnOnce(&mut ImportOptions),
@@ -168,8 +174,8 @@ async fn an_invalid_file_is_rejected_as_a_whole_and_every_invalid_line_is_report
     assert!(report.committed && report.created() > 0, "valid lines are imported");
 
     let mut newer = file.clone();
-    newer[0] = file[0].replace("\"version\":1", "\"version\":2");
-    assert!(matches!(import(&there, &newer, |_| ()).await, Err(TransferError::Newer { found: 2, supported: 1 })));
+    newer[0] = file[0].replace("\"version\":2", "\"version\":3");
+    assert!(matches!(import(&there, &newer, |_| ()).await, Err(TransferError::Newer { found: 3, supported: 2 })));
     assert!(matches!(import(&there, &["[]".to_owned()], |_| ()).await, Err(TransferError::NotAnExport(_))));
 }
 
@@ -277,6 +283,25 @@ async fn imported_names_have_no_control_characters() {
     let names: Vec<String> = export(&there).await.iter().filter(|line| line.contains("An [31m")).cloned().collect();
     assert_eq!(names.len(), 2, "the fact and the entity: {names:?}");
     assert!(names.iter().all(|line| line.contains(r#""An [31mna""#)), "{names:?}");
+}
+
+/// In version 1, `object` in the metadata was the name of an object without an entity.
+#[tokio::test]
+async fn the_object_of_an_older_export_is_found_and_own_metadata_stay() {
+    let here = MemoryFixture::new().await;
+    let fact = json!({"subject": "Ann", "predicate": "sister", "content": "Bea", "metadata": {"object": "Bea"}});
+    here.call("memory_store_fact", fact).await.unwrap();
+    let file = export(&here).await;
+    let mut older = file.clone();
+    older[0] = file[0].replace("\"version\":2", "\"version\":1");
+    for (lines, object) in [(file, None), (older, Some("Bea"))] {
+        let there = MemoryFixture::new().await;
+        assert!(import(&there, &lines, |_| ()).await.unwrap().committed);
+        there.call("entity_create", json!({"canonical_name": "Bea", "entity_type": "person"})).await.unwrap();
+        let linked = "SELECT e.canonical_name FROM facts f LEFT JOIN entities e ON e.id = f.object_entity_id";
+        let linked: Option<String> = sqlx::query_scalar(linked).fetch_one(&mut there.db.connect().await).await.unwrap();
+        assert_eq!(linked.as_deref(), object);
+    }
 }
 
 /// An older program compared keys letter by letter and wrote no times.

@@ -5,7 +5,7 @@ use butler_memory::browse::{BacklogDay, EpisodeStats, FactStats, Figures, RuleSt
 use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct StatsView {
     /// The state in one sentence.
     pub summary: String,
@@ -26,7 +26,7 @@ pub struct StatsView {
     pub butlers: Vec<ButlerFigures>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct FactFigures {
     #[serde(flatten)]
     pub states: FactStats,
@@ -47,7 +47,7 @@ pub struct ByPermanence {
     pub ephemeral: i64,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct RuleFigures {
     #[serde(flatten)]
     pub states: RuleStats,
@@ -64,7 +64,7 @@ pub struct ByMaturity {
     pub anti_pattern: i64,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct EpisodeFigures {
     #[serde(flatten)]
     pub states: EpisodeStats,
@@ -100,7 +100,7 @@ pub struct Pipeline {
 }
 
 /// Histograms of the effective confidence, in bins of 0.05.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct ConfidenceFigures {
     pub facts: Vec<i64>,
     pub rules: Vec<i64>,

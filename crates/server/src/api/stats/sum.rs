@@ -2,12 +2,12 @@
 
 use butler_domain::Timestamp;
 use butler_memory::browse::{
-    BacklogDay, CONFIDENCE_BINS, EFFECTIVENESS_BINS, EpisodeStats, FactStats, Figures, RuleStats, RunRow,
+    BacklogDay, CONFIDENCE_BINS, EFFECTIVENESS_BINS, Effectiveness, EpisodeStats, FactStats, Figures, PermanenceStats,
+    RuleStats, RunRow,
 };
 
 use super::figures::{
-    ByMaturity, ByPermanence, ByStatus, ConfidenceFigures, EffectivenessFigures, EpisodeFigures, FactFigures, Pipeline,
-    RuleFigures, StatsView,
+    ByMaturity, ByStatus, ConfidenceFigures, EffectivenessFigures, EpisodeFigures, FactFigures, RuleFigures, StatsView,
 };
 
 pub fn total(parts: impl Iterator<Item = Figures>, now: Timestamp) -> StatsView {
@@ -50,82 +50,40 @@ pub fn total(parts: impl Iterator<Item = Figures>, now: Timestamp) -> StatsView 
 
 fn nothing() -> StatsView {
     StatsView {
-        summary: String::new(),
-        facts: FactFigures {
-            states: FactStats { total: 0, active: 0, fading: 0, superseded: 0, expired: 0, retracted: 0 },
-            known: 0,
-            by_permanence: ByPermanence::default(),
-            expiring_7d: 0,
-        },
-        rules: RuleFigures {
-            states: RuleStats {
-                total: 0,
-                candidate: 0,
-                established: 0,
-                proven: 0,
-                anti_pattern: 0,
-                forgotten: 0,
-                fading: 0,
-            },
-            known: 0,
-            by_maturity: ByMaturity::default(),
-        },
-        episodes: EpisodeFigures {
-            states: EpisodeStats {
-                total: 0,
-                unconsolidated: 0,
-                consolidated: 0,
-                failed: 0,
-                dead_letter: 0,
-                expired: 0,
-                expiring_unconsolidated_24h: 0,
-                backlog_age_hours: None,
-            },
-            by_status: ByStatus::default(),
-        },
-        entities: 0,
-        fading: 0,
-        pipeline: Pipeline::default(),
         confidence: ConfidenceFigures {
             facts: vec![0; CONFIDENCE_BINS],
             rules: vec![0; CONFIDENCE_BINS],
-            retrieval_threshold: 0.0,
-            expiry_threshold: 0.0,
+            ..ConfidenceFigures::default()
         },
-        backlog: Vec::new(),
         effectiveness: EffectivenessFigures { bins: vec![0; EFFECTIVENESS_BINS], ..EffectivenessFigures::default() },
-        attention: Vec::new(),
-        butlers: Vec::new(),
+        ..StatsView::default()
     }
 }
 
+/// Adds the fields of a struct to those of the same name, except the ones after the semicolon. To forget a field is a compile
+/// error.
+macro_rules! add_fields {
+    ($sum:expr, $part:expr, $type:ident { $($field:ident),+ $(; $($other:ident),+)? }) => {{
+        let $type { $($field,)+ $($($other: _,)+)? } = $part;
+        $($sum.$field += $field;)+
+    }};
+}
+
 fn facts(sum: &mut FactFigures, part: &Figures) {
-    let (all, one) = (&mut sum.states, &part.stats.facts);
-    all.total += one.total;
-    all.active += one.active;
-    all.fading += one.fading;
-    all.superseded += one.superseded;
-    all.expired += one.expired;
-    all.retracted += one.retracted;
-    sum.known = all.known();
+    add_fields!(sum.states, &part.stats.facts, FactStats { total, active, fading, superseded, expired, retracted });
+    sum.known = sum.states.known();
     sum.expiring_7d += part.confidence.expiring_7d;
-    let (all, one) = (&mut sum.by_permanence, &part.stats.by_permanence);
-    all.permanent += one.permanent;
-    all.stable += one.stable;
-    all.standard += one.standard;
-    all.volatile += one.volatile;
-    all.ephemeral += one.ephemeral;
+    let by_permanence = &part.stats.by_permanence;
+    add_fields!(sum.by_permanence, by_permanence, PermanenceStats { permanent, stable, standard, volatile, ephemeral });
 }
 
 fn rules(sum: &mut RuleFigures, part: &Figures) {
-    let (all, one) = (&mut sum.states, &part.stats.rules);
-    all.total += one.total;
-    all.candidate += one.candidate;
-    all.established += one.established;
-    all.proven += one.proven;
-    all.anti_pattern += one.anti_pattern;
-    all.forgotten += one.forgotten;
-    all.fading += one.fading;
+    let all = &mut sum.states;
+    add_fields!(
+        all,
+        &part.stats.rules,
+        RuleStats { total, candidate, established, proven, anti_pattern, forgotten, fading }
+    );
     sum.known = all.known();
     sum.by_maturity = ByMaturity {
         candidate: all.candidate,
@@ -137,13 +95,13 @@ fn rules(sum: &mut RuleFigures, part: &Figures) {
 
 fn episodes(sum: &mut EpisodeFigures, part: &Figures) {
     let (all, one) = (&mut sum.states, &part.stats.episodes);
-    all.total += one.total;
-    all.unconsolidated += one.unconsolidated;
-    all.consolidated += one.consolidated;
-    all.failed += one.failed;
-    all.dead_letter += one.dead_letter;
-    all.expired += one.expired;
-    all.expiring_unconsolidated_24h += one.expiring_unconsolidated_24h;
+    add_fields!(
+        all,
+        one,
+        EpisodeStats {
+            total, unconsolidated, consolidated, failed, dead_letter, expired, expiring_unconsolidated_24h; backlog_age_hours
+        }
+    );
     let ages = [all.backlog_age_hours, one.backlog_age_hours].into_iter().flatten();
     all.backlog_age_hours = ages.max_by(f64::total_cmp);
     sum.by_status = ByStatus {
@@ -165,11 +123,11 @@ fn confidence(sum: &mut ConfidenceFigures, part: &Figures) {
 fn effectiveness(sum: &mut EffectivenessFigures, part: &Figures) {
     let one = &part.effectiveness;
     add(&mut sum.bins, &one.bins);
-    sum.never_applied += one.never_applied;
-    sum.applications += one.applications;
-    sum.helpful += one.helpful;
-    sum.harmful += one.harmful;
-    sum.needs_inversion += one.needs_inversion;
+    add_fields!(
+        sum,
+        one,
+        Effectiveness { never_applied, applications, helpful, harmful, needs_inversion; bins, mean }
+    );
 }
 
 fn add(sum: &mut [i64], part: &[i64]) {
@@ -183,8 +141,6 @@ fn days(sum: &mut Vec<BacklogDay>, part: &[BacklogDay]) {
         return;
     }
     for (all, one) in sum.iter_mut().zip(part) {
-        all.created += one.created;
-        all.consolidated += one.consolidated;
-        all.waiting += one.waiting;
+        add_fields!(all, one, BacklogDay { created, consolidated, waiting; day });
     }
 }
