@@ -36,6 +36,12 @@ BEGIN
             FROM entities e, unnest(e.aliases || e.canonical_name || fact.subject) AS n (name)
             WHERE e.tenant_id = p_tenant AND e.id = fact.entity_id;
     END IF;
+    -- Many facts are the only one about their subject. Finding that out costs a tenth of the query below.
+    IF NOT p_wide AND NOT EXISTS (
+        SELECT FROM facts o
+        WHERE o.tenant_id = p_tenant AND o.holder = ANY (names || fact.holder) AND o.validity = 'active' AND o.id <> p_fact) THEN
+        RETURN;
+    END IF;
     IF p_wide AND fact.embedding IS NOT NULL THEN
         alike := ARRAY(SELECT n.id FROM facts_near_probed(p_tenant, NULL, fact.embedding, 10) n WHERE n.distance < 0.1);
     END IF;
