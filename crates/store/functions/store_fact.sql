@@ -249,7 +249,7 @@ BEGIN
                   AND (f.id = fact.replaces OR f.slot = fact_slot
                        OR said_by_many AND slot_base(f.slot) <> fact_slot AND content_key(f.content) = content_key(fact.content)
                           AND coalesce(f.object_entity_id = object_id, true))
-                ORDER BY f.id IS NOT DISTINCT FROM fact.replaces DESC, f.slot = fact_slot DESC
+                ORDER BY f.id IS NOT DISTINCT FROM fact.replaces DESC, f.slot = fact_slot DESC, f.slot
                 FOR NO KEY UPDATE
             LOOP
                 IF ended = '{}' AND NOT (is_dated AND other.is_own AND fact.valid_to <= said) THEN
