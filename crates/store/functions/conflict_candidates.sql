@@ -6,9 +6,11 @@
 --   other    about another thing, and worded alike; only with p_wide, which compares with the whole tenant
 -- Only facts that hold at a common time count. A value of a temporal predicate belongs to a moment, so two of them are no
 -- conflict.
+--
+-- Runs after each fact that is stored. Planning would cost more than the query, so the plan is a generic one.
 CREATE OR REPLACE FUNCTION conflict_candidates(p_tenant text, p_fact uuid, p_wide boolean)
 RETURNS TABLE (id uuid, relation text, subject text, predicate text, content text, scope text, similarity double precision)
-LANGUAGE plpgsql STABLE AS $$
+LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
     active constant text := 'active';
