@@ -6,11 +6,11 @@
 -- outside a transaction is enough (ADR 20).
 --
 -- Planning a statement costs more than running it, so all plans are generic ones. Every statement finds its rows by the whole
--- key or by id, for which a generic plan is right, if it was not made for a table that was still empty.
+-- key or by id, for which a generic plan is right.
 CREATE OR REPLACE FUNCTION store_fact(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_fact jsonb, p_embedding real[], p_request jsonb)
 RETURNS TABLE (outcome text, merged_into uuid, answer jsonb) LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     fact record;
     about record;
