@@ -87,18 +87,31 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 70 AS $$
 $$;
 COMMENT ON FUNCTION builtin_predicates IS 'The predicates that every tenant knows: whether they hold one value or many, and how they relate.';
 
+-- The planner calls it once and keeps the result, so a predicate that is not built in costs a comparison, not a scan.
+CREATE OR REPLACE FUNCTION builtin_predicate_names() RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN ARRAY(SELECT b.name FROM builtin_predicates() b);
+END $$;
+COMMENT ON FUNCTION builtin_predicate_names IS 'The names of the built-in predicates.';
+
 CREATE OR REPLACE FUNCTION predicate_rule(p_tenant text, p_predicate_key text)
 RETURNS TABLE (cardinality text, inverse text, is_symmetric boolean, is_temporal boolean, registered boolean) LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN QUERY
         SELECT p.cardinality, p.inverse, p.is_symmetric, p.is_temporal, true FROM predicates p
         WHERE p.tenant_id = p_tenant AND p.predicate_key = p_predicate_key;
-    IF NOT FOUND THEN
+    IF FOUND THEN
+        RETURN;
+    END IF;
+    IF p_predicate_key = ANY (builtin_predicate_names()) THEN
         RETURN QUERY SELECT b.cardinality, b.inverse, b.is_symmetric, b.is_temporal, true
             FROM builtin_predicates() b WHERE b.name = p_predicate_key;
-    END IF;
-    IF NOT FOUND THEN
-        RETURN QUERY SELECT 'one', NULL::text, false, false, false;
+    ELSE
+        cardinality := 'one';
+        is_symmetric := false;
+        is_temporal := false;
+        registered := false;
+        RETURN NEXT;
     END IF;
 END $$;
 COMMENT ON FUNCTION predicate_rule IS 'What is known about a predicate: the tenant''s own rule, else the built-in one, else one value.';

@@ -6,9 +6,11 @@
 --   other    about another thing, and worded alike; only with p_wide, which compares with the whole tenant
 -- Only facts that hold at a common time count. A value of a temporal predicate belongs to a moment, so two of them are no
 -- conflict.
+--
+-- Runs after each fact that is stored. Planning would cost more than the query, so the plan is a generic one.
 CREATE OR REPLACE FUNCTION conflict_candidates(p_tenant text, p_fact uuid, p_wide boolean)
 RETURNS TABLE (id uuid, relation text, subject text, predicate text, content text, scope text, similarity double precision)
-LANGUAGE plpgsql STABLE AS $$
+LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
     active constant text := 'active';
@@ -35,6 +37,12 @@ BEGIN
         SELECT array_agg(DISTINCT fact_holder(NULL, n.name)) INTO names
             FROM entities e, unnest(e.aliases || e.canonical_name || fact.subject) AS n (name)
             WHERE e.tenant_id = p_tenant AND e.id = fact.entity_id;
+    END IF;
+    -- Many facts are the only one about their subject. Finding that out costs a tenth of the query below.
+    IF NOT p_wide AND NOT EXISTS (
+        SELECT FROM facts o
+        WHERE o.tenant_id = p_tenant AND o.holder = ANY (names || fact.holder) AND o.validity = 'active' AND o.id <> p_fact) THEN
+        RETURN;
     END IF;
     IF p_wide AND fact.embedding IS NOT NULL THEN
         alike := ARRAY(SELECT n.id FROM facts_near_probed(p_tenant, NULL, fact.embedding, 10) n WHERE n.distance < 0.1);

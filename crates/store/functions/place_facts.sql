@@ -107,8 +107,10 @@ REVOKE EXECUTE ON FUNCTION placed_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION placed_facts TO butler_app;
 COMMENT ON FUNCTION placed_facts IS 'When each fact of a key holds, from all statements of the key. Not for temporal predicates.';
 
--- What was believed until now about when a fact holds is kept (fact_beliefs), then changed.
-CREATE OR REPLACE FUNCTION hold_fact(p_tenant text, p_at timestamptz, p_id uuid, p_from timestamptz, p_to timestamptz)
+-- What was believed until now about when a fact holds is kept (fact_beliefs), then changed. p_validity changes with it, because
+-- each update of these columns renews the row in all indexes.
+CREATE OR REPLACE FUNCTION hold_fact(
+    p_tenant text, p_at timestamptz, p_id uuid, p_from timestamptz, p_to timestamptz, p_validity text DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO fact_beliefs (tenant_id, fact_id, believed_from, believed_to, holds_from, holds_to)
@@ -117,12 +119,13 @@ BEGIN
         WHERE f.tenant_id = p_tenant AND f.id = p_id AND f.ended_at IS NULL AND f.holds_from < f.holds_to
           AND coalesce(f.placed_at, f.created_at) < p_at
         ON CONFLICT DO NOTHING;
-    UPDATE facts f SET holds_from = p_from, holds_to = p_to, placed_at = greatest(f.placed_at, f.created_at, p_at)
+    UPDATE facts f SET holds_from = p_from, holds_to = p_to, placed_at = greatest(f.placed_at, f.created_at, p_at),
+                       validity = coalesce(p_validity, f.validity)
         WHERE f.tenant_id = p_tenant AND f.id = p_id;
 END $$;
 REVOKE EXECUTE ON FUNCTION hold_fact FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hold_fact TO butler_app;
-COMMENT ON FUNCTION hold_fact IS 'Changes when a fact holds, and keeps what was believed before.';
+COMMENT ON FUNCTION hold_fact IS 'Changes when a fact holds and, if given, its validity, and keeps what was believed before.';
 
 -- A fact that is believed again after it was forgotten or expired: the time between is a gap.
 CREATE OR REPLACE FUNCTION believe_again(p_tenant text, p_at timestamptz, p_id uuid) RETURNS void LANGUAGE plpgsql AS $$

@@ -4,24 +4,43 @@
 -- Each statement of a volatile function sees what was committed before that statement started. The SELECT of the known
 -- facts therefore sees what other writers of the key committed while this one waited for lock_fact_key, and a single call
 -- outside a transaction is enough (ADR 20).
+--
+-- Planning a statement costs more than running it, so all plans are generic ones. Every statement finds its rows by the whole
+-- key or by id, for which a generic plan is right.
 CREATE OR REPLACE FUNCTION store_fact(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_fact jsonb, p_embedding real[], p_request jsonb)
-RETURNS TABLE (outcome text, merged_into uuid, answer jsonb) LANGUAGE plpgsql AS $$
+RETURNS TABLE (outcome text, merged_into uuid, answer jsonb) LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     fact record;
     about record;
-    object record;
+    object_state text;
+    object_id uuid;
+    object_merged_into uuid;
+    object_candidates jsonb;
     rule record;
-    known record;
     stated uuid;
+    of_holder text;
+    of_key text;
     fact_slot text := '';
+    -- the active facts of its key
+    siblings uuid[];
+    -- and the one that it replaces
+    others uuid[];
+    -- what it replaces, confirms or supersedes
+    known facts;
+    known_said timestamptz;
+    says_same boolean := false;
+    fits boolean := false;
+    other record;
+    sources uuid[];
     said_by_many boolean;
     said timestamptz;
     stored_at timestamptz;
     is_dated boolean;
     is_new boolean;
     ended uuid[] := '{}';
-    links jsonb;
+    links jsonb := '[]';
     needs_approval boolean;
     said_key text;
     version uuid;
@@ -35,111 +54,140 @@ BEGIN
         approved boolean, forgotten text, near double precision, created_event_id uuid, superseded_event_ids uuid[], event jsonb);
 
     fact.removed_dates := coalesce(fact.removed_dates, '{}');
+    sources := array_remove(fact.derived_from || fact.source_episode_id, NULL);
     IF fact.replaces IS NOT NULL AND fact.object_entity_id IS NULL AND fact.object IS NULL THEN
         -- A new version is a relation to the same entity.
         SELECT f.object_entity_id INTO fact.object_entity_id FROM facts f WHERE f.tenant_id = p_tenant AND f.id = fact.replaces;
     END IF;
     SELECT * INTO about FROM lock_entity(p_tenant, fact.entity_id, fact.subject);
-    SELECT * INTO object FROM lock_entity(p_tenant, fact.object_entity_id, fact.object);
+    IF num_nonnulls(fact.object_entity_id, fact.object) > 0 THEN
+        SELECT o.outcome, o.id, o.merged_into, o.candidates
+            INTO object_state, object_id, object_merged_into, object_candidates
+            FROM lock_entity(p_tenant, fact.object_entity_id, fact.object) o;
+    END IF;
     outcome := CASE about.outcome WHEN 'missing' THEN 'no_entity' WHEN 'merged' THEN 'entity_merged' ELSE
-               CASE object.outcome WHEN 'missing' THEN 'no_object' WHEN 'merged' THEN 'object_merged' END END;
-    merged_into := CASE WHEN about.outcome = 'merged' THEN about.merged_into ELSE object.merged_into END;
+               CASE object_state WHEN 'missing' THEN 'no_object' WHEN 'merged' THEN 'object_merged' END END;
+    merged_into := CASE WHEN about.outcome = 'merged' THEN about.merged_into ELSE object_merged_into END;
     IF outcome IS NULL AND fact.source_episode_id IS NOT NULL THEN
         PERFORM FROM episodes e WHERE e.tenant_id = p_tenant AND e.id = fact.source_episode_id;
         IF NOT FOUND THEN
             outcome := 'no_episode';
         END IF;
     END IF;
-    IF fact.object IS NOT NULL AND object.id IS NULL THEN
+    IF fact.object IS NOT NULL AND object_id IS NULL THEN
         -- It may name an entity later.
         fact.metadata := fact.metadata || jsonb_build_object('unlinked_object', fact.object);
     END IF;
+    of_holder := fact_holder(about.id, fact.subject);
+    of_key := predicate_key(fact.predicate);
     PERFORM pg_advisory_xact_lock_shared(predicates_lock(p_tenant));
-    SELECT * INTO rule FROM predicate_rule(p_tenant, predicate_key(fact.predicate));
-    IF outcome IS NULL AND about.id = object.id AND NOT rule.is_symmetric THEN
+    SELECT * INTO rule FROM predicate_rule(p_tenant, of_key);
+    IF outcome IS NULL AND about.id = object_id AND NOT rule.is_symmetric THEN
         outcome := 'edge_to_itself';
     END IF;
     IF outcome IS NOT NULL THEN
         RETURN NEXT;
         RETURN;
     END IF;
-    fact.source := least_trusted(p_tenant, fact.source, fact.derived_from || fact.source_episode_id);
+    IF sources <> '{}' THEN
+        fact.source := least_trusted(p_tenant, fact.source, sources);
+    END IF;
     needs_approval := fact.source = ANY (fact.approval);
-    said_by_many := rule.cardinality = 'many' OR (object.id IS NOT NULL AND NOT rule.registered);
+    said_by_many := rule.cardinality = 'many' OR (object_id IS NOT NULL AND NOT rule.registered);
     IF said_by_many THEN
-        fact_slot := coalesce(object.id::text, content_key(fact.content));
+        fact_slot := coalesce(object_id::text, content_key(fact.content));
     END IF;
 
-    PERFORM lock_fact_key(p_tenant, fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate));
+    PERFORM lock_fact_key(p_tenant, fact.scope, of_holder, of_key);
     IF fact.entity_id IS NOT NULL AND fact.replaces IS NULL AND NOT needs_approval AND NOT rule.is_temporal THEN
-        stated := lock_stated_fact(p_tenant, fact.scope, fact.subject, predicate_key(fact.predicate), fact.content);
+        stated := lock_stated_fact(p_tenant, fact.scope, fact.subject, of_key, fact.content);
         -- What was forgotten about the entity must not return by a link either.
         IF stated IS NOT NULL
            AND NOT EXISTS (SELECT FROM forgotten_facts(
-                               p_tenant, about.id, fact.subject, predicate_key(fact.predicate), fact.content, fact.valid_from, p_embedding,
+                               p_tenant, about.id, fact.subject, of_key, fact.content, fact.valid_from, p_embedding,
                                embedding_version(p_tenant, fact.model, fact.model_version, fact.dimensions, p_at), fact.near)
                            WHERE fact.forgotten = 'heed') THEN
             PERFORM link_stated_fact(p_tenant, p_actor, p_request_id, p_at, about.id, stated);
         END IF;
     END IF;
+    -- The statements below find these facts by id. A predicate of moments may have thousands of values, of which only those of
+    -- the same moment matter.
+    IF rule.is_temporal AND NOT said_by_many THEN
+        siblings := ARRAY(
+            SELECT f.id FROM facts f
+            WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
+              AND f.validity = 'active' AND f.holds_from = coalesce(fact.valid_from, fact.observed_at, p_at)
+            UNION
+            SELECT f.id FROM facts f
+            WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
+              AND f.validity = 'active' AND f.slot = fact_slot);
+    ELSE
+        siblings := ARRAY(
+            SELECT f.id FROM facts f
+            WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
+              AND f.validity = 'active');
+    END IF;
+    others := CASE WHEN fact.replaces IS NULL THEN siblings ELSE siblings || fact.replaces END;
     -- Statements of a key are ordered by when they were said. What is said now comes last, also within one batch and if
     -- another server's clock is a little ahead.
-    SELECT coalesce(max(coalesce(f.observed_at, f.created_at)) + interval '1 microsecond', p_at) INTO stored_at
-        FROM facts f
-        WHERE NOT rule.is_temporal AND f.tenant_id = p_tenant AND f.scope = fact.scope
-          AND f.holder = fact_holder(about.id, fact.subject) AND f.predicate_key = predicate_key(fact.predicate)
-          AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
-          AND coalesce(f.observed_at, f.created_at) >= p_at AND f.created_at < p_at + interval '1 hour';
+    stored_at := p_at;
+    IF siblings <> '{}' AND NOT rule.is_temporal THEN
+        SELECT coalesce(max(coalesce(f.observed_at, f.created_at)) + interval '1 microsecond', p_at) INTO stored_at
+            FROM facts f
+            WHERE f.tenant_id = p_tenant AND f.id = ANY (siblings) AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
+              AND coalesce(f.observed_at, f.created_at) >= p_at AND f.created_at < p_at + interval '1 hour';
+    END IF;
     said := coalesce(fact.observed_at, stored_at);
 
     -- What it replaces or, else, what holds its slot. Of a predicate of several values, the same statement may be in another
     -- slot: it was stored with another object or none, or when the predicate still held one value. Forgetting and the
     -- sweep end a fact without the lock of its key, hence the lock of the row.
-    SELECT f.id, f.content, f.importance, f.permanence, f.decay_rate, f.tags, f.metadata, f.object_entity_id, f.slot,
-           f.valid_from, f.valid_to, f.dates, coalesce(f.observed_at, f.created_at) AS said, f.holds_from, f.holds_to,
-           s.is_same AND (object.id IS NULL OR object.id IS NOT DISTINCT FROM f.object_entity_id)
-               -- A new version may move to another key.
-               AND (fact.replaces IS NULL
-                    OR f.subject = fact.subject AND f.predicate = fact.predicate AND f.scope = fact.scope) AS is_same,
-           d.fits
-        INTO known
-        FROM facts f,
-             LATERAL (SELECT f.content = fact.content
-                             OR said_by_many AND content_key(f.content) = content_key(fact.content) AS is_same) s,
-             -- its dates say nothing new
-             LATERAL (SELECT CASE WHEN f.valid_from IS NOT NULL AND 'valid_from' = ANY (fact.removed_dates)
-                                       OR f.valid_to IS NOT NULL AND 'valid_to' = ANY (fact.removed_dates) THEN false
-                                  WHEN fact.valid_from IS NULL AND rule.is_temporal
-                                  THEN f.holds_from = said AND f.valid_from IS NULL
-                                  ELSE coalesce(fact.valid_from = f.valid_from, f.holds_from <= said AND said < f.holds_to)
-                                       AND coalesce(fact.valid_to = f.valid_to, fact.valid_to IS NULL)
-                                       AND (fact.valid_from IS NULL OR f.valid_from IS NOT NULL) END AS fits) d
-        WHERE f.tenant_id = p_tenant AND f.validity = 'active'
-          AND CASE WHEN fact.replaces IS NOT NULL THEN f.id = fact.replaces
-                   ELSE f.scope = fact.scope AND f.holder = fact_holder(about.id, fact.subject)
-                        AND f.predicate_key = predicate_key(fact.predicate)
-                        AND (NOT rule.is_temporal OR f.holds_from = coalesce(fact.valid_from, said))
-                        AND (slot_base(f.slot) = fact_slot AND (f.slot = fact_slot OR s.is_same AND d.fits)
-                             OR said_by_many AND s.is_same AND coalesce(f.object_entity_id = object.id, true)) END
-        ORDER BY s.is_same AND d.fits DESC, f.slot = fact_slot DESC, f.holds_from DESC LIMIT 1
-        FOR NO KEY UPDATE OF f;
-    IF NOT FOUND AND fact.replaces IS NOT NULL THEN
+    IF others <> '{}' THEN
+        SELECT f.id, f.importance, f.permanence, f.tags, f.metadata, f.valid_from, f.valid_to, f.dates, f.holds_from, f.holds_to,
+               coalesce(f.observed_at, f.created_at),
+               s.is_same AND (object_id IS NULL OR object_id IS NOT DISTINCT FROM f.object_entity_id)
+                   -- A new version may move to another key.
+                   AND (fact.replaces IS NULL
+                        OR f.subject = fact.subject AND f.predicate = fact.predicate AND f.scope = fact.scope),
+               d.fits
+            INTO known.id, known.importance, known.permanence, known.tags, known.metadata, known.valid_from, known.valid_to,
+                 known.dates, known.holds_from, known.holds_to, known_said, says_same, fits
+            FROM facts f,
+                 LATERAL (SELECT f.content = fact.content
+                                 OR said_by_many AND content_key(f.content) = content_key(fact.content) AS is_same) s,
+                 -- its dates say nothing new
+                 LATERAL (SELECT CASE WHEN f.valid_from IS NOT NULL AND 'valid_from' = ANY (fact.removed_dates)
+                                           OR f.valid_to IS NOT NULL AND 'valid_to' = ANY (fact.removed_dates) THEN false
+                                      WHEN fact.valid_from IS NULL AND rule.is_temporal
+                                      THEN f.holds_from = said AND f.valid_from IS NULL
+                                      ELSE coalesce(fact.valid_from = f.valid_from, f.holds_from <= said AND said < f.holds_to)
+                                           AND coalesce(fact.valid_to = f.valid_to, fact.valid_to IS NULL)
+                                           AND (fact.valid_from IS NULL OR f.valid_from IS NOT NULL) END AS fits) d
+            WHERE f.tenant_id = p_tenant AND f.id = ANY (others) AND f.validity = 'active'
+              AND CASE WHEN fact.replaces IS NOT NULL THEN f.id = fact.replaces
+                       ELSE (NOT rule.is_temporal OR f.holds_from = coalesce(fact.valid_from, said))
+                            AND (slot_base(f.slot) = fact_slot AND (f.slot = fact_slot OR s.is_same AND d.fits)
+                                 OR said_by_many AND s.is_same AND coalesce(f.object_entity_id = object_id, true)) END
+            ORDER BY s.is_same AND d.fits DESC, f.slot = fact_slot DESC, f.holds_from DESC LIMIT 1
+            FOR NO KEY UPDATE OF f;
+    END IF;
+    IF known.id IS NULL AND fact.replaces IS NOT NULL THEN
         outcome := 'not_active';
         RETURN NEXT;
         RETURN;
     END IF;
-    IF known.is_same AND known.fits AND needs_approval THEN
+    IF says_same AND fits AND needs_approval THEN
         -- A source that needs approval cannot confirm a fact either.
         fact.id := known.id;
         outcome := 'known';
-    ELSIF known.is_same AND known.fits
+    ELSIF says_same AND fits
        AND (NOT fact.regrades
             OR coalesce(fact.importance = known.importance, true)
                AND coalesce(fact.permanence = known.permanence, true)
                AND coalesce(fact.tags = known.tags, true)
                AND fact.metadata <@ fading_unmarked(known.metadata)) THEN
         PERFORM confirm_fact(p_tenant, p_actor, p_request_id, p_at, fact.created_event_id, known.id,
-                             fact.derived_from || fact.source_episode_id);
+                             sources);
         UPDATE facts f SET reference_count = f.reference_count + 1, last_referenced_at = p_at
             WHERE f.tenant_id = p_tenant AND f.id = known.id;
         fact.id := known.id;
@@ -148,7 +196,7 @@ BEGIN
         version := embedding_version(p_tenant, fact.model, fact.model_version, fact.dimensions, p_at);
         IF fact.forgotten <> 'checked' THEN
             SELECT jsonb_agg(to_jsonb(f)) INTO answer
-                FROM forgotten_facts(p_tenant, about.id, fact.subject, predicate_key(fact.predicate), fact.content, fact.valid_from,
+                FROM forgotten_facts(p_tenant, about.id, fact.subject, of_key, fact.content, fact.valid_from,
                                      p_embedding, version, fact.near) f;
             IF answer IS NOT NULL AND fact.forgotten = 'heed' THEN
                 outcome := 'forgotten';
@@ -156,18 +204,18 @@ BEGIN
                 RETURN;
             END IF;
         END IF;
-        said_key := fact_statement(fact_holder(about.id, fact.subject), predicate_key(fact.predicate), fact.content)
-            || md5(concat_ws(E'\x1f', 'fact', fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
+        said_key := fact_statement(of_holder, of_key, fact.content)
+            || md5(concat_ws(E'\x1f', 'fact', fact.scope, of_holder, of_key,
                              content_key(fact.content), coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, '')));
         -- unless a person states it, approves it or has stored it since
-        IF known.is_same IS NOT TRUE AND fact.source <> 'person' AND fact.approved IS NOT TRUE
+        IF says_same IS NOT TRUE AND fact.source <> 'person' AND fact.approved IS NOT TRUE
            AND was_rejected(p_tenant, said_key,
-                            ARRAY(SELECT fact_statement(h, predicate_key(fact.predicate), fact.content)
+                            ARRAY(SELECT fact_statement(h, of_key, fact.content)
                                   FROM unnest(statement_holders(p_tenant, about.id, fact.subject)) AS h))
            AND NOT EXISTS (SELECT FROM facts f
                            WHERE f.tenant_id = p_tenant
-                             AND f.holder IN (fact_holder(about.id, fact.subject), fact_holder(NULL, fact.subject))
-                             AND f.predicate_key = predicate_key(fact.predicate) AND f.validity = 'active'
+                             AND f.holder IN (of_holder, fact_holder(NULL, fact.subject))
+                             AND f.predicate_key = of_key AND f.validity = 'active'
                              AND content_key(f.content) = content_key(fact.content)) THEN
             outcome := 'rejected';
             RETURN NEXT;
@@ -182,11 +230,13 @@ BEGIN
             RETURN NEXT;
             RETURN;
         END IF;
-        PERFORM lift_tombstone(p_tenant, p_actor, p_request_id, p_at, 'fact', (f ->> 'id')::uuid)
-            FROM jsonb_array_elements(answer) f WHERE (f ->> 'is_same')::boolean;
+        IF answer IS NOT NULL THEN
+            PERFORM lift_tombstone(p_tenant, p_actor, p_request_id, p_at, 'fact', (f ->> 'id')::uuid)
+                FROM jsonb_array_elements(answer) f WHERE (f ->> 'is_same')::boolean;
+        END IF;
         outcome := 'stored';
         IF known.id IS NOT NULL
-           AND (known.is_same AND known.fits
+           AND (says_same AND fits
                 OR fact.replaces IS NOT NULL
                    AND (fact.corrects OR fact.valid_from IS NULL AND fact.valid_to IS NULL
                                          AND NOT (known.holds_from <= said AND said < known.holds_to))) THEN
@@ -197,55 +247,56 @@ BEGIN
             fact.dates := nullif(coalesce(known.dates, '{}') - fact.removed_dates || coalesce(fact.dates, '{}'), '{}');
             fact.valid_from := CASE WHEN 'valid_from' <> ALL (fact.removed_dates) THEN coalesce(fact.valid_from, known.valid_from) END;
             fact.valid_to := CASE WHEN 'valid_to' <> ALL (fact.removed_dates) THEN coalesce(fact.valid_to, known.valid_to) END;
-            fact.observed_at := coalesce(fact.observed_at, known.said);
+            fact.observed_at := coalesce(fact.observed_at, known_said);
             IF fact.valid_from >= fact.valid_to THEN
                 RAISE EXCEPTION 'valid_to is not after valid_from' USING ERRCODE = 'check_violation', CONSTRAINT = 'facts_valid_interval';
             END IF;
         END IF;
-        is_dated := rule.is_temporal OR ended <> '{}' OR num_nonnulls(fact.valid_from, fact.valid_to, fact.observed_at) > 0
-            OR EXISTS (
+        is_dated := rule.is_temporal OR ended <> '{}' OR num_nonnulls(fact.valid_from, fact.valid_to, fact.observed_at) > 0;
+        IF NOT is_dated AND siblings <> '{}' THEN
+            is_dated := EXISTS (
                 SELECT FROM facts f
-                WHERE f.tenant_id = p_tenant AND f.scope = fact.scope AND f.holder = fact_holder(about.id, fact.subject)
-                  AND f.predicate_key = predicate_key(fact.predicate) AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
+                WHERE f.tenant_id = p_tenant AND f.id = ANY (siblings) AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
                   AND (f.slot <> fact_slot OR f.holds_to < 'infinity' OR f.holds_from > stored_at OR f.observed_at > stored_at OR f.created_at > stored_at));
-        -- What it supersedes in other slots, and, if no dates are involved, in its own.
-        FOR known IN
-            SELECT f.id, f.importance, f.permanence, f.decay_rate, f.tags, f.holds_from, f.slot = fact_slot AS is_own
-            FROM facts f
-            WHERE f.tenant_id = p_tenant AND f.validity = 'active'
-              AND (f.id = fact.replaces
-                   OR f.scope = fact.scope AND f.holder = fact_holder(about.id, fact.subject)
-                      AND f.predicate_key = predicate_key(fact.predicate)
-                      AND (f.slot = fact_slot
-                           OR said_by_many AND slot_base(f.slot) <> fact_slot AND content_key(f.content) = content_key(fact.content)
-                              AND coalesce(f.object_entity_id = object.id, true)))
-            ORDER BY f.id IS NOT DISTINCT FROM fact.replaces DESC, f.slot = fact_slot DESC
-            FOR NO KEY UPDATE
-        LOOP
-            IF ended = '{}' AND NOT (is_dated AND known.is_own AND fact.valid_to <= said) THEN
-                fact.importance := coalesce(fact.importance, known.importance);
-                fact.decay_rate := CASE WHEN fact.permanence IS NULL THEN known.decay_rate ELSE fact.decay_rate END;
-                fact.permanence := coalesce(fact.permanence, known.permanence);
-                fact.tags := coalesce(fact.tags, known.tags);
-            END IF;
-            CONTINUE WHEN is_dated AND known.is_own;
-            UPDATE facts f SET validity = 'superseded' WHERE f.tenant_id = p_tenant AND f.id = known.id;
-            PERFORM hold_fact(p_tenant, stored_at, known.id, known.holds_from, greatest(known.holds_from, stored_at));
-            ended := ended || known.id;
-        END LOOP;
+        END IF;
+        IF others <> '{}' THEN
+            -- What it supersedes in other slots, and, if no dates are involved, in its own.
+            FOR other IN
+                SELECT f.id, f.importance, f.permanence, f.decay_rate, f.tags, f.holds_from, f.slot = fact_slot AS is_own
+                FROM facts f
+                WHERE f.tenant_id = p_tenant AND f.id = ANY (others) AND f.validity = 'active'
+                  AND (f.id = fact.replaces OR f.slot = fact_slot
+                       OR said_by_many AND slot_base(f.slot) <> fact_slot AND content_key(f.content) = content_key(fact.content)
+                          AND coalesce(f.object_entity_id = object_id, true))
+                ORDER BY f.id IS NOT DISTINCT FROM fact.replaces DESC, f.slot = fact_slot DESC, f.slot
+                FOR NO KEY UPDATE
+            LOOP
+                IF ended = '{}' AND NOT (is_dated AND other.is_own AND fact.valid_to <= said) THEN
+                    fact.importance := coalesce(fact.importance, other.importance);
+                    fact.decay_rate := CASE WHEN fact.permanence IS NULL THEN other.decay_rate ELSE fact.decay_rate END;
+                    fact.permanence := coalesce(fact.permanence, other.permanence);
+                    fact.tags := coalesce(fact.tags, other.tags);
+                END IF;
+                CONTINUE WHEN is_dated AND other.is_own;
+                PERFORM hold_fact(p_tenant, stored_at, other.id, other.holds_from, greatest(other.holds_from, stored_at), 'superseded');
+                ended := ended || other.id;
+            END LOOP;
+        END IF;
         -- The first statement of a key has been true for as long as anybody knows. Another one is a change.
-        is_new := NOT is_dated AND ended = '{}' AND NOT EXISTS (
-            SELECT FROM facts f
-            WHERE f.tenant_id = p_tenant AND f.holder = fact_holder(about.id, fact.subject)
-              AND f.predicate_key = predicate_key(fact.predicate) AND f.scope = fact.scope AND slot_base(f.slot) = fact_slot
-              AND NOT f.corrected);
+        is_new := NOT is_dated AND ended = '{}';
+        IF is_new THEN
+            is_new := NOT EXISTS (
+                SELECT FROM facts f
+                WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
+                  AND slot_base(f.slot) = fact_slot AND NOT f.corrected);
+        END IF;
         INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding, search_vector, scope, importance, confidence,
                            decay_rate, permanence, entity_id, object_entity_id, slot, source_episode_id, source_butler,
                            created_at, last_confirmed_at, tags, metadata, embedding_version_id, supersedes_id,
                            valid_from, valid_to, observed_at, dates, holds_from, source)
             VALUES (p_tenant, fact.id, fact.subject, fact.predicate, fact.content, p_embedding::vector,
                     memory_search_vector(fact.search_text), fact.scope, coalesce(fact.importance, 5), fact.confidence,
-                    coalesce(fact.decay_rate, 0.008), coalesce(fact.permanence, 'standard'), about.id, object.id,
+                    coalesce(fact.decay_rate, 0.008), coalesce(fact.permanence, 'standard'), about.id, object_id,
                     CASE WHEN is_dated THEN fact_slot || '@new' ELSE fact_slot END,
                     fact.source_episode_id, fact.source_butler, stored_at, p_at, coalesce(fact.tags, '[]'), fact.metadata,
                     version, ended[1],
@@ -253,13 +304,13 @@ BEGIN
                     fact.source);
         IF is_dated THEN
             ended := ended || CASE WHEN rule.is_temporal
-                THEN place_moment(p_tenant, stored_at, fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
-                                  fact_slot, fact.id)
-                ELSE place_facts(p_tenant, p_actor, p_request_id, stored_at, fact.scope, fact_holder(about.id, fact.subject),
-                                 predicate_key(fact.predicate), fact_slot, fact.id) END;
+                THEN place_moment(p_tenant, stored_at, fact.scope, of_holder, of_key, fact_slot, fact.id)
+                ELSE place_facts(p_tenant, p_actor, p_request_id, stored_at, fact.scope, of_holder, of_key, fact_slot, fact.id) END;
             UPDATE facts f SET supersedes_id = ended[1] WHERE f.tenant_id = p_tenant AND f.id = fact.id AND ended <> '{}';
         END IF;
-        links := link_episodes(p_tenant, p_at, 'derived_from', 'fact', fact.id, fact.derived_from || fact.source_episode_id);
+        IF sources <> '{}' THEN
+            links := link_episodes(p_tenant, p_at, 'derived_from', 'fact', fact.id, sources);
+        END IF;
         FOR place IN 1 .. cardinality(ended) LOOP
             links := links || supersede_fact(p_tenant, p_actor, p_request_id, p_at,
                 coalesce(fact.superseded_event_ids[place], gen_random_uuid()), fact.id, ended[place]);
@@ -269,17 +320,19 @@ BEGIN
                 jsonb_build_object(
                     'after', fact.event || jsonb_build_object(
                         'importance', coalesce(fact.importance, 5), 'permanence', coalesce(fact.permanence, 'standard'),
-                        'tags', coalesce(fact.tags, '[]'), 'entity_id', about.id, 'object_entity_id', object.id,
+                        'tags', coalesce(fact.tags, '[]'), 'entity_id', about.id, 'object_entity_id', object_id,
                         'source', fact.source)
                         || coalesce(fact.dates, '{}'),
                     'supersedes_id', ended[1]),
                 links));
     END IF;
     answer := jsonb_strip_nulls(jsonb_build_object(
-        'candidates', about.candidates, 'object_entity_id', object.id, 'object_candidates', object.candidates,
+        'candidates', about.candidates, 'object_entity_id', object_id, 'object_candidates', object_candidates,
         'confirmed', CASE WHEN outcome = 'confirmed' THEN true END))
         || jsonb_build_object('id', fact.id, 'superseded_id', ended[1], 'entity_id', about.id, 'linked_by', about.linked_by);
-    PERFORM keep_response(p_tenant, p_at, p_request, answer);
+    IF p_request IS NOT NULL THEN
+        PERFORM keep_response(p_tenant, p_at, p_request, answer);
+    END IF;
     RETURN NEXT;
 END $$;
 REVOKE EXECUTE ON FUNCTION store_fact FROM PUBLIC;

@@ -30,10 +30,11 @@ COMMENT ON COLUMN butler_functions.signatures IS
     'name(argument types) of each function the files created, so that a removed function can be dropped and a user''s own cannot.';
 
 -- The program cannot hold every time that PostgreSQL can, and reading one such row would fail all reads of its tenant.
--- plpgsql, because an SQL function in a constraint is parsed again by each statement that writes.
+-- PL/pgSQL, because a constraint inlines a function in SQL for each statement, which costs more than the statement.
 CREATE FUNCTION time_is_plausible(at timestamptz) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
-    RETURN at IS NULL OR at >= timestamptz '0001-01-01 00:00:00+00' AND at < timestamptz '10000-01-01 00:00:00+00';
+    RETURN at IS NULL
+        OR isfinite(at) AND at >= timestamptz '0001-01-01 00:00:00+00' AND at < timestamptz '10000-01-01 00:00:00+00';
 END $$;
 COMMENT ON FUNCTION time_is_plausible IS 'Whether a time is finite and in the years 1 to 9999. NULL is plausible.';
 

@@ -32,11 +32,15 @@ CREATE INDEX injections_memory ON injections USING gin (memory_ids);
 CREATE INDEX injections_served ON injections USING brin (served_at);
 
 -- Part of indexes: it calls nothing outside pg_catalog, and changing it needs a migration that rebuilds them. An id is a UUIDv7,
--- so its end is random. Reversed, ids with a common end lie side by side.
-CREATE FUNCTION id_tail(id uuid) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$ SELECT reverse(right(id::text, 8)) $$;
-COMMENT ON FUNCTION id_tail IS 'The last eight characters of an id, last first.';
--- The tenant is not in them: four characters leave few rows, and a plan that starts with the tenant would read all of its rows.
-CREATE INDEX facts_tail ON facts (id_tail(id) COLLATE "C");
-CREATE INDEX rules_tail ON rules (id_tail(id) COLLATE "C");
-CREATE INDEX episodes_tail ON episodes (id_tail(id) COLLATE "C");
+-- so its end is random.
+CREATE FUNCTION id_ends(id uuid) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN ARRAY[right(id::text, 4)];
+END $$;
+COMMENT ON FUNCTION id_ends IS 'The last four characters of an id, the shortest reference to a memory. An array, for a GIN index.';
+-- GIN, because it collects new entries in one place. In a B-tree each random key changes another page, and the first change of
+-- a page after a checkpoint writes all of it to the log: a seventh of the cost of storing a fact. The tenant is not in these
+-- indexes: an end leaves few rows, and a plan that starts with the tenant would read all of its rows.
+CREATE INDEX facts_ends ON facts USING gin (id_ends(id));
+CREATE INDEX rules_ends ON rules USING gin (id_ends(id));
+CREATE INDEX episodes_ends ON episodes USING gin (id_ends(id));
