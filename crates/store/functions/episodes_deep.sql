@@ -3,19 +3,24 @@
 --
 -- p_kind: the kind of the rows. With `related`, the neighbours of the first ten follow as rows of the kind `neighbour`.
 -- p_sessions: only these conversations (an episode without one is its own); NULL: all. p_pool: see memory_pool.
+-- p_window: also return the best p_limit turns from `first` to `last`. They are scored with all others, because the program
+-- compares their scores.
 -- p_weights: 1 keyword against semantic, 2 own words against the neighbours', 3 similarity of neighbours, 4 the named
 -- speaker, 5 the conversation, 6 the exponent of the keyword score (domain::deep).
 CREATE OR REPLACE FUNCTION episodes_deep(
     p_kind text, p_tenant text, p_scope text, p_at timestamptz, p_version uuid, p_query vector, p_strict tsquery,
     p_terms text[], p_factors double precision[], p_words text, p_limit integer, p_weights double precision[], p_background boolean,
-    p_sessions uuid[], p_pool jsonb)
+    p_sessions uuid[], p_pool jsonb, p_window jsonb)
 RETURNS SETOF retrieved LANGUAGE plpgsql STABLE ROWS 20 AS $$
 #variable_conflict use_column
 DECLARE
     terms constant tsquery[] := p_terms::tsquery[];
     any_term constant tsquery := any_of(p_terms);
-    -- Only the newest turns are compared: twice as many as a butler keeps by default.
+    -- Only the newest turns are compared: twice as many as a butler keeps by default. With a window, as many until its end
+    -- and as many after it.
     newest constant integer := 20000;
+    first constant timestamptz := p_window ->> 'first';
+    last constant timestamptz := coalesce((p_window ->> 'last')::timestamptz, 'infinity');
     -- Neighbours are returned for this many of the best turns.
     neighboured constant integer := CASE WHEN p_kind = 'related' THEN 10 ELSE 0 END;
 BEGIN
@@ -27,7 +32,13 @@ BEGIN
                sqrt(greatest(1, length(r.words) / 40.0::double precision)) AS length
         FROM ((SELECT e.*, unpacked(e.search_vector) AS words
                FROM episodes e
-               WHERE p_sessions IS NULL
+               WHERE p_sessions IS NULL AND e.occurred_at <= last
+                 AND e.tenant_id = p_tenant AND (p_scope IS NULL OR e.butler = p_scope) AND episode_is_alive(e.expires_at, p_at)
+               ORDER BY e.occurred_at DESC, e.id LIMIT newest)
+              UNION ALL
+              (SELECT e.*, unpacked(e.search_vector) AS words
+               FROM episodes e
+               WHERE p_sessions IS NULL AND e.occurred_at > last
                  AND e.tenant_id = p_tenant AND (p_scope IS NULL OR e.butler = p_scope) AND episode_is_alive(e.expires_at, p_at)
                ORDER BY e.occurred_at DESC, e.id LIMIT newest)
               UNION ALL
@@ -83,7 +94,7 @@ BEGIN
            OR strpos(spaced_words(p_words), ' ' || split_part(s.speaker, ' ', 2) || ' ') > 0
         HAVING count(*) = 1),
     -- both legs scaled to 0..1
-    fused AS MATERIALIZED (
+    fused AS (
         SELECT w.id, w.session, w.occurred_at, w.cosine, w.words, w.before, w.after,
                power(coalesce((w.words - min(w.words) OVER ()) / nullif(max(w.words) OVER () - min(w.words) OVER (), 0), 0),
                      p_weights[6]) AS by_words,
@@ -97,14 +108,18 @@ BEGIN
         SELECT session, avg(sum) AS best FROM (
             SELECT session, sum, row_number() OVER (PARTITION BY session ORDER BY sum DESC) AS place FROM summed) t
         WHERE place <= 3 GROUP BY session),
-    ranked AS MATERIALIZED (
+    scored AS MATERIALIZED (
         SELECT s.*, b.best,
                -- divided by the most a turn can reach
                (s.sum + p_weights[5] * b.best) / ((1 + p_weights[4]) * (1 + p_weights[5])) AS score,
                CASE WHEN s.cosine IS NOT NULL THEN rank() OVER (ORDER BY s.cosine DESC NULLS LAST) END AS semantic_rank,
                CASE WHEN s.words > 0 THEN rank() OVER (ORDER BY s.words DESC) END AS keyword_rank
-        FROM summed s JOIN sessions b ON b.session = s.session
-        ORDER BY score DESC, s.occurred_at DESC, s.id LIMIT p_limit),
+        FROM summed s JOIN sessions b ON b.session = s.session),
+    ranked AS MATERIALIZED (
+        (SELECT s.* FROM scored s ORDER BY s.score DESC, s.occurred_at DESC, s.id LIMIT p_limit)
+        UNION
+        (SELECT s.* FROM scored s WHERE s.occurred_at BETWEEN first AND last
+         ORDER BY s.score DESC, s.occurred_at DESC, s.id LIMIT p_limit)),
     shown AS (
         SELECT p_kind AS kind, r.id, r.cosine, r.semantic_rank, r.words, r.keyword_rank,
                jsonb_build_object('score', r.score, 'keyword', r.by_words, 'semantic', r.by_meaning, 'speaker', r.by_speaker,
@@ -127,4 +142,4 @@ BEGIN
     FROM shown s JOIN episodes x ON x.id = s.id;
 END $$;
 REVOKE EXECUTE ON FUNCTION episodes_deep FROM PUBLIC;
-COMMENT ON FUNCTION episodes_deep IS 'The best p_limit episodes in the conversation mode, with the parts of their scores.';
+COMMENT ON FUNCTION episodes_deep IS 'The best p_limit episodes in the conversation mode, and those of a window, with the parts of their scores.';

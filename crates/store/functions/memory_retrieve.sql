@@ -148,17 +148,17 @@ BEGIN
         pool := CASE WHEN learned THEN memory_pool('episodes', p_tenant, scope) ELSE p_pools -> 'episode' END;
         IF ranks_episodes AND NOT p_request ? 'asked' THEN
             RETURN QUERY SELECT * FROM episodes_deep('episode', p_tenant, scope, at, version, query, strict_query, terms, factors, p_request ->> 'query',
-                                                     row_limit, deep, background, NULL, NULL);
+                                                     row_limit, deep, background, NULL, NULL, p_request -> 'window');
         ELSIF EXISTS (SELECT FROM episodes r WHERE r.tenant_id = p_tenant) THEN
             RETURN QUERY SELECT * FROM unnest(episodes_found(
                 p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
                 options));
-        END IF;
-        IF p_request ? 'window' THEN
-            RETURN QUERY SELECT * FROM unnest(episodes_found(
-                p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
-                options || jsonb_build_object('asked', jsonb_build_object(
-                    'since', p_request -> 'window' -> 'first', 'last', p_request -> 'window' -> 'last'))));
+            IF p_request ? 'window' THEN
+                RETURN QUERY SELECT * FROM unnest(episodes_found(
+                    p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
+                    options || jsonb_build_object('asked', jsonb_build_object(
+                        'since', p_request -> 'window' -> 'first', 'last', p_request -> 'window' -> 'last'))));
+            END IF;
         END IF;
         IF background THEN
             pool := pool || jsonb_build_object('background', episodes_background(
@@ -175,7 +175,7 @@ BEGIN
             p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors,
             (p_request ->> 'related')::integer, pool, options || '{"mode": "fused", "background": false}')) f;
         RETURN QUERY SELECT * FROM episodes_deep('related', p_tenant, scope, at, version, query, strict_query, terms, factors, p_request ->> 'query',
-                                                 (p_request ->> 'related')::integer, deep, false, coalesce(sessions, '{}'), pool);
+                                                 (p_request ->> 'related')::integer, deep, false, coalesce(sessions, '{}'), pool, NULL);
         RETURN NEXT pool_row('episode', learned, pool);
     END IF;
     IF (p_request ->> 'recent')::integer > 0 THEN

@@ -84,3 +84,25 @@ async fn episodes_without_a_session_and_other_types_take_part() {
     let found = ids(&results(&world, "memory_search", json!({"query": "tides", "mode": "deep"})).await);
     assert!(found.contains(&alone) && found[..2].contains(&stored), "{found:?}");
 }
+
+#[tokio::test]
+async fn a_turn_of_the_period_that_the_query_names_is_scored_with_all_others() {
+    let world = MemoryFixture::new().await;
+    let turn = async |speaker: &str, occurred_at: &str, content: &str| {
+        let more = json!({"metadata": {"speaker": speaker}, "occurred_at": occurred_at});
+        episode(&world, "chat", content, more).await
+    };
+    let then = turn("Anna", "2029-03-10", "The cello needs a repair.").await;
+    let best = turn("Ben", "2029-08-10", "The cello needs a repair.").await;
+    turn("Ben", "2029-08-11", "Nice weather today.").await;
+    let ask = async |query: &str, limit: usize| {
+        let arguments = json!({"query": query, "mode": "deep", "types": ["episode"], "limit": limit, "explain": true});
+        results(&world, "memory_search", arguments).await
+    };
+    assert_eq!(id(&ask("Where does Ben repair the cello?", 1).await[0]), best);
+    let question = "Where does Ben repair the cello in March 2029?";
+    let (first, all) = (ask(question, 1).await, ask(question, 10).await);
+    assert_eq!(id(&first[0]), then, "it is not the best match, but of that time");
+    assert_eq!((id(&all[0]), id(&all[1])), (then, best));
+    assert_eq!(first[0]["explain"]["parts"], all[0]["explain"]["parts"], "the limit does not change its score");
+}
