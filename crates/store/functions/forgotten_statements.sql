@@ -42,7 +42,7 @@ LANGUAGE sql STABLE AS $$
     FROM facts f,
          LATERAL (SELECT content_key(f.content) = content_key(p_content) AS is_same,
                          CASE WHEN f.embedding_version_id = p_version THEN 1 - (f.embedding <=> p_embedding::vector) END AS similarity) s
-    WHERE f.tenant_id = p_tenant AND f.holder = ANY (statement_holders(p_tenant, p_entity, p_subject))
+    WHERE f.tenant_id = p_tenant AND f.holder = ANY ((SELECT statement_holders(p_tenant, p_entity, p_subject))::text[])
       AND f.predicate_key = p_predicate_key AND f.validity = 'retracted'
       AND NOT coalesce(p_valid_from > f.ended_at, false)
       AND (s.is_same OR s.similarity >= p_near) AND tombstone_stands(p_tenant, f.id)

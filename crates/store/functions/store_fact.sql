@@ -22,6 +22,7 @@ DECLARE
     stated uuid;
     of_holder text;
     of_key text;
+    of_content text;
     fact_slot text := '';
     -- the active facts of its key
     siblings uuid[];
@@ -80,6 +81,7 @@ BEGIN
     END IF;
     of_holder := fact_holder(about.id, fact.subject);
     of_key := predicate_key(fact.predicate);
+    of_content := content_key(fact.content);
     PERFORM pg_advisory_xact_lock_shared(predicates_lock(p_tenant));
     SELECT * INTO rule FROM predicate_rule(p_tenant, of_key);
     IF outcome IS NULL AND about.id = object_id AND NOT rule.is_symmetric THEN
@@ -95,7 +97,7 @@ BEGIN
     needs_approval := fact.source = ANY (fact.approval);
     said_by_many := rule.cardinality = 'many' OR (object_id IS NOT NULL AND NOT rule.registered);
     IF said_by_many THEN
-        fact_slot := coalesce(object_id::text, content_key(fact.content));
+        fact_slot := coalesce(object_id::text, of_content);
     END IF;
 
     PERFORM lock_fact_key(p_tenant, fact.scope, of_holder, of_key);
@@ -154,7 +156,7 @@ BEGIN
                  known.dates, known.holds_from, known.holds_to, known_said, says_same, fits
             FROM facts f,
                  LATERAL (SELECT f.content = fact.content
-                                 OR said_by_many AND content_key(f.content) = content_key(fact.content) AS is_same) s,
+                                 OR said_by_many AND content_key(f.content) = of_content AS is_same) s,
                  -- its dates say nothing new
                  LATERAL (SELECT CASE WHEN f.valid_from IS NOT NULL AND 'valid_from' = ANY (fact.removed_dates)
                                            OR f.valid_to IS NOT NULL AND 'valid_to' = ANY (fact.removed_dates) THEN false
@@ -206,9 +208,10 @@ BEGIN
         END IF;
         said_key := fact_statement(of_holder, of_key, fact.content)
             || md5(concat_ws(E'\x1f', 'fact', fact.scope, of_holder, of_key,
-                             content_key(fact.content), coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, '')));
+                             of_content, coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, '')));
         -- unless a person states it, approves it or has stored it since
         IF says_same IS NOT TRUE AND fact.source <> 'person' AND fact.approved IS NOT TRUE
+           AND EXISTS (SELECT FROM proposals p WHERE p.tenant_id = p_tenant AND p.state = 'rejected')
            AND was_rejected(p_tenant, said_key,
                             ARRAY(SELECT fact_statement(h, of_key, fact.content)
                                   FROM unnest(statement_holders(p_tenant, about.id, fact.subject)) AS h))
@@ -216,7 +219,7 @@ BEGIN
                            WHERE f.tenant_id = p_tenant
                              AND f.holder IN (of_holder, fact_holder(NULL, fact.subject))
                              AND f.predicate_key = of_key AND f.validity = 'active'
-                             AND content_key(f.content) = content_key(fact.content)) THEN
+                             AND content_key(f.content) = of_content) THEN
             outcome := 'rejected';
             RETURN NEXT;
             RETURN;
@@ -266,7 +269,7 @@ BEGIN
                 FROM facts f
                 WHERE f.tenant_id = p_tenant AND f.id = ANY (others) AND f.validity = 'active'
                   AND (f.id = fact.replaces OR f.slot = fact_slot
-                       OR said_by_many AND slot_base(f.slot) <> fact_slot AND content_key(f.content) = content_key(fact.content)
+                       OR said_by_many AND slot_base(f.slot) <> fact_slot AND content_key(f.content) = of_content
                           AND coalesce(f.object_entity_id = object_id, true))
                 ORDER BY f.id IS NOT DISTINCT FROM fact.replaces DESC, f.slot = fact_slot DESC, f.slot
                 FOR NO KEY UPDATE
