@@ -14,7 +14,7 @@ pub struct DeepWeights {
     pub neighbour: f64,
     /// Bonus for a turn by the speaker whom the query names.
     pub speaker: f64,
-    /// Weight of the session's score, the mean of its three best turns.
+    /// Weight of the session's score: the mean of its five best turns, each of which counts half as much as the one before.
     pub session: f64,
     /// Exponent of the keyword score, scaled to 0–1: above 1, a few common words count less.
     pub exponent: f64,

@@ -103,11 +103,11 @@ BEGIN
         FROM worded w),
     summed AS MATERIALIZED (
         SELECT f.*, p_weights[1] * by_words + (1 - p_weights[1]) * by_meaning + by_speaker AS sum FROM fused f),
-    -- a conversation counts by its three best turns
+    -- a conversation counts by its five best turns, each half as much as the one before
     sessions AS MATERIALIZED (
-        SELECT session, avg(sum) AS best FROM (
-            SELECT session, sum, row_number() OVER (PARTITION BY session ORDER BY sum DESC) AS place FROM summed) t
-        WHERE place <= 3 GROUP BY session),
+        SELECT t.session, sum(t.sum * power(0.5::double precision, t.place)) / sum(power(0.5::double precision, t.place)) AS best
+        FROM (SELECT session, sum, row_number() OVER (PARTITION BY session ORDER BY sum DESC) AS place FROM summed) t
+        WHERE t.place <= 5 GROUP BY t.session),
     scored AS MATERIALIZED (
         SELECT s.*, b.best,
                -- divided by the most a turn can reach
