@@ -1,29 +1,12 @@
 -- Several statements, because each is served by another index: episodes that the filter names are found by id, all others in
 -- the order of the index on time. That index also counts them, if no filter but the time is set.
-
--- A plain expression, so that the planner puts it into the statements that call it.
-CREATE OR REPLACE FUNCTION episode_is_listed(
-    e episodes, in_butler text, in_session uuid, in_status text, stored_from timestamptz, stored_to timestamptz, since timestamptz,
-    until timestamptz, words tsquery, typed text)
-RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT (in_butler IS NULL OR e.butler = in_butler)
-       AND (in_status IS NULL OR e.consolidation_status = in_status)
-       AND e.created_at >= coalesce(stored_from, '-infinity') AND e.created_at <= coalesce(stored_to, 'infinity')
-       AND (typed IS NULL OR e.search_vector @@ words
-            -- Only punctuation and words too common to be indexed.
-            OR words IS NULL AND strpos(lower(e.content), lower(typed)) > 0)
-       AND (in_session IS NULL OR e.session_id = in_session)
-       AND (since IS NULL OR e.occurred_at >= since) AND (until IS NULL OR e.occurred_at < until)
-$$;
-COMMENT ON FUNCTION episode_is_listed IS 'Whether an episode matches the filter of a list. words: what was typed, as a query.';
-
+--
 -- p_filter: store::browse::EpisodeFilter. (p_after_at, p_after_id): the last episode of the page before.
 CREATE OR REPLACE FUNCTION browse_episodes(
     p_tenant text, p_filter jsonb, p_after_at timestamptz, p_after_id uuid, p_limit bigint, p_offset bigint,
     OUT ids uuid[], OUT total bigint) LANGUAGE plpgsql STABLE AS $$
 DECLARE
     filter record;
-    words tsquery;
 BEGIN
     SELECT * INTO filter FROM jsonb_to_record(p_filter) AS given (
         butler text, session_id uuid, status text, stored_from timestamptz, stored_to timestamptz, since timestamptz,
@@ -34,16 +17,17 @@ BEGIN
             SELECT e.id, named.place
             FROM unnest(filter.ids) WITH ORDINALITY AS named (id, place)
             JOIN episodes e ON e.id = named.id
-            WHERE e.tenant_id = p_tenant
-              AND episode_is_listed(e, filter.butler, filter.session_id, filter.status, filter.stored_from, filter.stored_to,
-                                    filter.since, filter.until, NULL, NULL)
+            WHERE e.tenant_id = p_tenant AND (filter.butler IS NULL OR e.butler = filter.butler)
+              AND (filter.status IS NULL OR e.consolidation_status = filter.status)
+              AND e.created_at >= coalesce(filter.stored_from, '-infinity') AND e.created_at <= coalesce(filter.stored_to, 'infinity')
+              AND (filter.session_id IS NULL OR e.session_id = filter.session_id)
+              AND (filter.since IS NULL OR e.occurred_at >= filter.since) AND (filter.until IS NULL OR e.occurred_at < filter.until)
         )
         SELECT (SELECT count(*) FROM matching),
                ARRAY(SELECT m.id FROM matching m ORDER BY m.place LIMIT p_limit OFFSET p_offset) INTO total, ids;
         RETURN;
     END IF;
 
-    words := browse_query(p_tenant, filter.words);
     IF num_nonnulls(filter.butler, filter.session_id, filter.status, filter.since, filter.until, filter.words) = 0 THEN
         SELECT count(*) INTO total
         FROM episodes e
@@ -52,15 +36,24 @@ BEGIN
     ELSE
         SELECT count(*) INTO total
         FROM episodes e
-        WHERE e.tenant_id = p_tenant
-          AND episode_is_listed(e, filter.butler, filter.session_id, filter.status, filter.stored_from, filter.stored_to,
-                                filter.since, filter.until, words, filter.words);
+        WHERE e.tenant_id = p_tenant AND (filter.butler IS NULL OR e.butler = filter.butler)
+          AND (filter.status IS NULL OR e.consolidation_status = filter.status)
+          AND e.created_at >= coalesce(filter.stored_from, '-infinity') AND e.created_at <= coalesce(filter.stored_to, 'infinity')
+          AND (filter.words IS NULL OR e.search_vector @@ (SELECT browse_query(p_tenant, filter.words))
+               OR ((SELECT browse_query(p_tenant, filter.words)) IS NULL AND strpos(lower(e.content), lower(filter.words)) > 0))
+          AND (filter.session_id IS NULL OR e.session_id = filter.session_id)
+          AND (filter.since IS NULL OR e.occurred_at >= filter.since) AND (filter.until IS NULL OR e.occurred_at < filter.until);
     END IF;
     ids := ARRAY(
         SELECT e.id FROM episodes e
-        WHERE e.tenant_id = p_tenant
-          AND episode_is_listed(e, filter.butler, filter.session_id, filter.status, filter.stored_from, filter.stored_to,
-                                filter.since, filter.until, words, filter.words)
+        WHERE e.tenant_id = p_tenant AND (filter.butler IS NULL OR e.butler = filter.butler)
+          AND (filter.status IS NULL OR e.consolidation_status = filter.status)
+          AND e.created_at >= coalesce(filter.stored_from, '-infinity') AND e.created_at <= coalesce(filter.stored_to, 'infinity')
+          AND (filter.words IS NULL OR e.search_vector @@ (SELECT browse_query(p_tenant, filter.words))
+               -- Only punctuation and words too common to be indexed.
+               OR ((SELECT browse_query(p_tenant, filter.words)) IS NULL AND strpos(lower(e.content), lower(filter.words)) > 0))
+          AND (filter.session_id IS NULL OR e.session_id = filter.session_id)
+          AND (filter.since IS NULL OR e.occurred_at >= filter.since) AND (filter.until IS NULL OR e.occurred_at < filter.until)
           AND (p_after_at IS NULL OR (e.created_at <= p_after_at AND (e.created_at < p_after_at OR e.id > p_after_id)))
         ORDER BY e.created_at DESC, e.id LIMIT p_limit OFFSET p_offset);
 END $$;
