@@ -6,6 +6,7 @@ use butler_domain::TenantId;
 use butler_domain::event::Origin;
 use butler_domain::validate::Invalid;
 use butler_store::jobs::RunRow;
+use futures::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -110,48 +111,51 @@ impl Memory {
         result
     }
 
-    async fn execute_job(
-        &self,
-        job: &str,
-        tenant: Option<&TenantId>,
-        request: &JobRequest,
-    ) -> Result<Value, MemoryError> {
-        match job {
-            CONSOLIDATION => {
-                let request = ConsolidationRequest {
-                    tenant: request.tenant.clone(),
-                    dry_run: request.dry_run,
-                    request_id: None,
-                    stop: request.stop.clone(),
-                };
-                object(self.run_consolidation(&request).await?)
+    /// Boxed, so that the crates that run jobs do not compile them again.
+    fn execute_job<'a>(
+        &'a self,
+        job: &'a str,
+        tenant: Option<&'a TenantId>,
+        request: &'a JobRequest,
+    ) -> BoxFuture<'a, Result<Value, MemoryError>> {
+        Box::pin(async move {
+            match job {
+                CONSOLIDATION => {
+                    let request = ConsolidationRequest {
+                        tenant: request.tenant.clone(),
+                        dry_run: request.dry_run,
+                        request_id: None,
+                        stop: request.stop.clone(),
+                    };
+                    object(self.run_consolidation(&request).await?)
+                }
+                DECAY_SWEEP => object(self.sweep(tenant).await?),
+                EPISODE_CLEANUP => {
+                    let origin = Origin { actor: Some(EPISODE_CLEANUP.to_owned()), request_id: None };
+                    object(self.run_episode_cleanup(tenant, self.config().episodes.max_entries, &origin).await?)
+                }
+                CONFLICTS => {
+                    let mut report = self.find_conflicts(tenant).await?;
+                    self.judge_conflicts(tenant, &request.stop, &mut report).await?;
+                    object(report)
+                }
+                INVERSION => object(self.invert_pending(tenant).await?),
+                RETRAIN_INDEXES => {
+                    let trained = self.retrain_indexes().await?;
+                    Ok(json!({"retrained": trained.len()}))
+                }
+                REEMBED => {
+                    let progress = request.progress.clone();
+                    let report = |at: crate::ReembedProgress| {
+                        if let Some(progress) = &progress {
+                            progress(at.done, at.total);
+                        }
+                    };
+                    object(self.reembed(tenant, &report).await?)
+                }
+                unknown => Err(self.unknown_job(unknown)),
             }
-            DECAY_SWEEP => object(self.sweep(tenant).await?),
-            EPISODE_CLEANUP => {
-                let origin = Origin { actor: Some(EPISODE_CLEANUP.to_owned()), request_id: None };
-                object(self.run_episode_cleanup(tenant, self.config().episodes.max_entries, &origin).await?)
-            }
-            CONFLICTS => {
-                let mut report = self.find_conflicts(tenant).await?;
-                self.judge_conflicts(tenant, &request.stop, &mut report).await?;
-                object(report)
-            }
-            INVERSION => object(self.invert_pending(tenant).await?),
-            RETRAIN_INDEXES => {
-                let trained = self.retrain_indexes().await?;
-                Ok(json!({"retrained": trained.len()}))
-            }
-            REEMBED => {
-                let progress = request.progress.clone();
-                let report = |at: crate::ReembedProgress| {
-                    if let Some(progress) = &progress {
-                        progress(at.done, at.total);
-                    }
-                };
-                object(self.reembed(tenant, &report).await?)
-            }
-            unknown => Err(self.unknown_job(unknown)),
-        }
+        })
     }
 
     /// Reports what a job would do. Nothing is written.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use sha2::{Digest, Sha256};
 
 use crate::connection::session::{Session, Tx};
@@ -104,29 +105,36 @@ pub(crate) async fn run(session: &mut Session, schema: &str, functions: &Functio
     result
 }
 
-async fn migrate(session: &mut Session, schema: &str, functions: &FunctionSet) -> Result<Migrated, StoreError> {
-    citus::refuse(session, schema).await?;
-    extensions::create(session).await?;
-    create_schema(session, schema).await?;
-    let record = recorded(session, schema).await?;
-    let mut applied = Vec::new();
-    if record.is_empty() {
-        apply(session, Step::Schema).await?;
-        applied.extend(versions().map(str::to_owned));
-    } else {
-        check(&record)?;
-        for (version, text) in MIGRATIONS.iter().filter(|(version, _)| !record.contains_key(*version)) {
-            apply(session, Step::Migration { version, text }).await?;
-            tracing::info!(version, schema, "migrated");
-            applied.push((*version).to_owned());
+/// Boxed, so that the crates above do not compile it again.
+fn migrate<'a>(
+    session: &'a mut Session,
+    schema: &'a str,
+    functions: &'a FunctionSet,
+) -> BoxFuture<'a, Result<Migrated, StoreError>> {
+    Box::pin(async move {
+        citus::refuse(session, schema).await?;
+        extensions::create(session).await?;
+        create_schema(session, schema).await?;
+        let record = recorded(session, schema).await?;
+        let mut applied = Vec::new();
+        if record.is_empty() {
+            apply(session, Step::Schema).await?;
+            applied.extend(versions().map(str::to_owned));
+        } else {
+            check(&record)?;
+            for (version, text) in MIGRATIONS.iter().filter(|(version, _)| !record.contains_key(*version)) {
+                apply(session, Step::Migration { version, text }).await?;
+                tracing::info!(version, schema, "migrated");
+                applied.push((*version).to_owned());
+            }
         }
-    }
-    let functions = functions::apply(session, functions, !applied.is_empty()).await?;
-    create_trigrams(session).await?;
-    if !record.is_empty() && !applied.is_empty() {
-        vacuum(session).await;
-    }
-    Ok(Migrated { from: record.into_keys().next_back(), to: latest_migration().to_owned(), applied, functions })
+        let functions = functions::apply(session, functions, !applied.is_empty()).await?;
+        create_trigrams(session).await?;
+        if !record.is_empty() && !applied.is_empty() {
+            vacuum(session).await;
+        }
+        Ok(Migrated { from: record.into_keys().next_back(), to: latest_migration().to_owned(), applied, functions })
+    })
 }
 
 /// Creates the indexes that need an extension which may be installed later than the schema.

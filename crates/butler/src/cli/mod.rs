@@ -41,6 +41,8 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use futures::future::LocalBoxFuture;
+use tokio::runtime::Builder;
 
 pub use global::{Global, Settings};
 
@@ -211,10 +213,7 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
 
 /// Runs a command that makes one tool call. Worker threads would only delay its start.
 fn on_one_thread(command: impl Future<Output = Result<(), HostError>>) -> Result<(), HostError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(HostError::Serve)?;
-    let outcome = runtime.block_on(command);
-    runtime.shutdown_background();
-    outcome
+    block_on(&mut Builder::new_current_thread(), Box::pin(command))
 }
 
 /// Upper limit of worker threads. Commands wait for database and network, so more threads would only use memory.
@@ -222,11 +221,12 @@ const WORKERS: usize = 4;
 
 fn on_runtime(command: impl Future<Output = Result<(), HostError>>) -> Result<(), HostError> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(cores.clamp(1, WORKERS))
-        .enable_all()
-        .build()
-        .map_err(HostError::Serve)?;
+    block_on(Builder::new_multi_thread().worker_threads(cores.clamp(1, WORKERS)), Box::pin(command))
+}
+
+/// Takes any command as the same type, so that the runtime is not compiled again for each of them.
+fn block_on(runtime: &mut Builder, command: LocalBoxFuture<'_, Result<(), HostError>>) -> Result<(), HostError> {
+    let runtime = runtime.enable_all().build().map_err(HostError::Serve)?;
     let outcome = runtime.block_on(command);
     // A pending read of stdin must not keep the process alive.
     runtime.shutdown_background();

@@ -1,6 +1,7 @@
 //! Converts text to token ids, exactly like sentence-transformers.
 
 use std::path::Path;
+use std::str::FromStr;
 
 use tokenizers::{Tokenizer, TruncationParams};
 
@@ -17,7 +18,9 @@ impl Tokens {
     pub fn load(path: &Path) -> Result<Tokens, EmbedError> {
         let damaged = |why: String| EmbedError::Damaged { path: path.to_owned(), why };
         let bytes = std::fs::read(path).map_err(EmbedError::unreadable(path))?;
-        let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|why| damaged(why.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|why| damaged(why.to_string()))?;
+        // `from_bytes` is generic, so this crate would compile the library's parser a second time.
+        let mut tokenizer = Tokenizer::from_str(&text).map_err(|why| damaged(why.to_string()))?;
         // The file specifies 128 tokens with padding. Like sentence-transformers, we override both.
         let truncation = TruncationParams { max_length: MAX_TOKENS, ..TruncationParams::default() };
         tokenizer.with_truncation(Some(truncation)).map_err(|why| damaged(why.to_string()))?;

@@ -10,6 +10,7 @@ use butler_domain::Timestamp;
 use butler_host::butler::Butler;
 use butler_memory::Memory;
 use butler_memory::browse::{Listed, Page};
+use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
@@ -27,6 +28,9 @@ const AT_ONCE: usize = 12;
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// Butlers that have not answered by then count as unavailable, too, if many take long.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A query on one butler. It stores its result where the caller looks for it.
+type Query<'a> = BoxFuture<'a, Result<(), ApiError>>;
 
 impl RequestContext {
     /// The butlers with a memory that the caller may use: all of them, or the named one.
@@ -62,34 +66,46 @@ impl RequestContext {
     /// were stored.
     pub async fn each<T, F, Fut>(&self, only: Option<&str>, query: F) -> Result<Replies<T>, ApiError>
     where
-        F: Fn(Arc<Memory>) -> Fut,
-        Fut: Future<Output = Result<T, ApiError>>,
+        T: Send,
+        F: Fn(Arc<Memory>) -> Fut + Sync,
+        Fut: Future<Output = Result<T, ApiError>> + Send,
     {
         let butlers = self.butlers(only)?;
-        let queries = butlers.iter().map(|butler| async {
-            let memory = butler.memory().await.ok_or_else(|| not_started(butler))?;
-            query(memory).await
+        let query = &query;
+        let mut parts: Vec<Option<T>> = butlers.iter().map(|_| None).collect();
+        let queries = butlers.iter().zip(&mut parts).map(|(butler, part)| -> Query<'_> {
+            Box::pin(async move {
+                let memory = butler.memory().await.ok_or_else(|| not_started(butler))?;
+                *part = Some(query(memory).await?);
+                Ok(())
+            })
         });
-        let answers = few_at_a_time(queries.collect()).await;
-        let mut replies = Replies { parts: Vec::new(), unavailable: Vec::new() };
+        let unavailable = self.run_all(&butlers, queries.collect()).await?;
+        let named = butlers.iter().zip(parts).filter_map(|(butler, part)| Some((butler.name.to_string(), part?)));
+        Ok(Replies { parts: named.collect(), unavailable })
+    }
+
+    /// Runs one query on each butler and returns the names of those that are unavailable. The queries have the same
+    /// type, so that this is compiled once.
+    async fn run_all(&self, butlers: &[Arc<Butler>], queries: Vec<Query<'_>>) -> Result<Vec<String>, ApiError> {
+        let mut unavailable = Vec::new();
         let mut last_error = None;
-        for (butler, answer) in butlers.iter().zip(answers) {
-            let name = butler.name.to_string();
-            match answer.unwrap_or_else(|| Err(ApiError::unavailable("no response in time"))) {
-                Ok(part) => replies.parts.push((name, part)),
+        for (butler, reply) in butlers.iter().zip(few_at_a_time(queries).await) {
+            match reply.unwrap_or_else(|| Err(ApiError::unavailable("no response in time"))) {
+                Ok(()) => {}
                 Err(error) if error.is_unavailable() => {
-                    replies.unavailable.push(name);
+                    unavailable.push(butler.name.to_string());
                     last_error = Some(error);
                 }
                 Err(error) => return Err(error),
             }
         }
-        if !replies.unavailable.is_empty() {
+        if !unavailable.is_empty() {
             self.api.host.report_trouble();
         }
         match last_error {
-            Some(error) if replies.parts.is_empty() => Err(error),
-            _ => Ok(replies),
+            Some(error) if unavailable.len() == butlers.len() => Err(error),
+            _ => Ok(unavailable),
         }
     }
 
@@ -104,8 +120,9 @@ impl RequestContext {
         key: impl Fn(&T) -> Option<(Timestamp, Uuid)>,
     ) -> Result<List<WithHome<T>>, ApiError>
     where
-        F: Fn(Arc<Memory>, Page) -> Fut,
-        Fut: Future<Output = Result<Listed<T>, ApiError>>,
+        T: Send,
+        F: Fn(Arc<Memory>, Page) -> Fut + Sync,
+        Fut: Future<Output = Result<Listed<T>, ApiError>> + Send,
     {
         let butlers = self.butlers(only)?.len();
         let part = page.per_butler(butlers);
@@ -116,8 +133,9 @@ impl RequestContext {
     /// Finds an item and the butler that holds it. Ids are unique across butlers.
     pub async fn find<T, F, Fut>(&self, only: Option<&str>, what: &str, query: F) -> Result<(String, T), ApiError>
     where
-        F: Fn(Arc<Memory>) -> Fut,
-        Fut: Future<Output = Result<Option<T>, ApiError>>,
+        T: Send,
+        F: Fn(Arc<Memory>) -> Fut + Sync,
+        Fut: Future<Output = Result<Option<T>, ApiError>> + Send,
     {
         let replies = self.each(only, query).await?;
         let found = replies.parts.into_iter().find_map(|(name, part)| part.map(|part| (name, part)));
@@ -146,8 +164,8 @@ impl RequestContext {
         exists: F,
     ) -> Result<(String, Arc<Memory>), ApiError>
     where
-        F: Fn(Arc<Memory>) -> Fut,
-        Fut: Future<Output = Result<bool, ApiError>>,
+        F: Fn(Arc<Memory>) -> Fut + Sync,
+        Fut: Future<Output = Result<bool, ApiError>> + Send,
     {
         self.find(only, what, |memory| {
             let exists = exists(Arc::clone(&memory));

@@ -1,7 +1,7 @@
 //! An API operation is one type. Its route and its entry in the OpenAPI document are both derived from it.
 
 use std::future::Future;
-use std::time::Duration;
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request, State};
@@ -9,11 +9,11 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
-use butler_domain::secrets::Redactor;
 use butler_domain::{Source, TenantId, Timestamp};
 use butler_host::access::{Access, Refusal, Right};
 use butler_memory::browse::Browse;
 use butler_memory::{Call, CallerTenant, Memory};
+use futures::future::BoxFuture;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -204,32 +204,33 @@ pub const fn entry<O: Operation>() -> OperationEntry {
 }
 
 fn router<O: Operation>() -> MethodRouter<Api> {
-    on(O::VERB.filter(), handle::<O>)
+    route(O::VERB, |api, path, request| Box::pin(answer::<O>(api, path, request)))
 }
 
-async fn handle<O: Operation>(State(api): State<Api>, path: RawPathParams, request: Request) -> Response {
-    match answer::<O>(api, path, request).await {
-        Ok(answer) => answer.into_response(),
-        Err(error) => error.into_response(),
-    }
+/// Answers a request. A pointer, so that axum's handler is one type for all operations and compiled once.
+type Answer = fn(Api, RawPathParams, Request) -> BoxFuture<'static, Result<Response, ApiError>>;
+
+fn route(verb: Verb, answer: Answer) -> MethodRouter<Api> {
+    on(verb.filter(), move |State(api): State<Api>, path: RawPathParams, request: Request| async move {
+        let host = Arc::clone(&api.host);
+        answer(api, path, request).await.inspect_err(|error| {
+            if error.is_unavailable() {
+                host.report_trouble();
+            }
+        })
+    })
 }
 
-async fn answer<O: Operation>(api: Api, path: RawPathParams, request: Request) -> Result<O::Answer, ApiError> {
+async fn answer<O: Operation>(api: Api, path: RawPathParams, request: Request) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
     let (ctx, query) = RequestContext::of(&api, &parts, O::RIGHT)?;
     let pairs = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let path = parameters::parse::<O::Path>(pairs, &[])?;
     let query = parameters::parse::<O::Query>(query, &["tenant"])?;
-    let timeout = api.host.server().request_timeout();
-    let (body, redacted) = read::<O::Body>(&parts.method, &parts.headers, body, timeout, api.host.redactor()).await?;
-    let mut outcome = O::run(ctx, path, query, body).await;
-    if outcome.as_ref().is_err_and(ApiError::is_unavailable) {
-        api.host.report_trouble();
-    }
-    if let Ok(answer) = &mut outcome {
-        answer.set_redacted(redacted);
-    }
-    outcome
+    let (body, redacted) = read(&api, &parts, body).await?.parse()?;
+    let mut answer = O::run(ctx, path, query, body).await?;
+    answer.set_redacted(redacted);
+    Ok(answer.into_response())
 }
 
 /// The operation's own query parameters, and the tenant, which every operation accepts.
@@ -259,32 +260,47 @@ fn refuse_cross_site(headers: &HeaderMap) -> Result<(), ApiError> {
     }
 }
 
-/// Parses the JSON body and redacts it; the number says how many secrets it had. A form of another site cannot send JSON, so requiring it also protects against CSRF.
-async fn read<T: DeserializeOwned>(
-    method: &Method,
-    headers: &HeaderMap,
-    body: Body,
-    timeout: Duration,
-    redactor: &Redactor,
-) -> Result<(T, usize), ApiError> {
-    let bytes = if method == Method::GET { Default::default() } else { crate::http::read_body(body, timeout).await? };
-    if bytes.is_empty() {
-        // `null` parses as `()`, an empty object as a body whose fields are all optional.
-        let empty = serde_json::from_str("null")
-            .or_else(|_| serde_json::from_str("{}"))
-            .map_err(|error| ApiError::bad_body(&error).hint("send a JSON object with Content-Type: application/json"));
-        return Ok((empty?, 0));
+/// The body of a request as JSON, without its secrets.
+struct JsonBody {
+    bytes: Vec<u8>,
+    /// How many secrets it had.
+    redacted: usize,
+}
+
+impl JsonBody {
+    fn parse<T: DeserializeOwned>(self) -> Result<(T, usize), ApiError> {
+        let Self { bytes, redacted } = self;
+        let body = if bytes.is_empty() {
+            // `null` parses as `()`, an empty object as a body whose fields are all optional.
+            serde_json::from_slice(b"null").or_else(|_| serde_json::from_slice(b"{}")).map_err(|error| {
+                ApiError::bad_body(&error).hint("send a JSON object with Content-Type: application/json")
+            })?
+        } else {
+            serde_json::from_slice(&bytes).map_err(|error| ApiError::bad_body(&error))?
+        };
+        Ok((body, redacted))
     }
-    if !crate::http::is_json(headers) {
-        let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+}
+
+/// Reads the JSON body and redacts it. A form of another site cannot send JSON, so requiring it also protects against
+/// CSRF.
+async fn read(api: &Api, parts: &Parts, body: Body) -> Result<JsonBody, ApiError> {
+    let timeout = api.host.server().request_timeout();
+    let bytes =
+        if parts.method == Method::GET { Default::default() } else { crate::http::read_body(body, timeout).await? };
+    if bytes.is_empty() {
+        return Ok(JsonBody { bytes: Vec::new(), redacted: 0 });
+    }
+    if !crate::http::is_json(&parts.headers) {
+        let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let message = format!("the request body must be JSON, not {kind:?}");
         return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
             .hint("send Content-Type: application/json"));
     }
     let bytes = crate::http::replace_lone_surrogates(&bytes);
     let mut value: Value = serde_json::from_slice(&bytes).map_err(|error| ApiError::bad_body(&error))?;
-    let redacted = redactor.redact_json(&mut value);
-    // The errors of a body without secrets name the position.
-    let body = if redacted > 0 { serde_json::from_value(value) } else { serde_json::from_slice(&bytes) };
-    Ok((body.map_err(|error| ApiError::bad_body(&error))?, redacted))
+    let redacted = api.host.redactor().redact_json(&mut value);
+    // The errors of a body without secrets name the position in what the caller sent.
+    let bytes = if redacted > 0 { value.to_string().into_bytes() } else { bytes.into_owned() };
+    Ok(JsonBody { bytes, redacted })
 }

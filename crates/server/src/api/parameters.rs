@@ -32,13 +32,12 @@ fn schema<T: JsonSchema>() -> Value {
 }
 
 /// Returns the schema from a cache, because generating it takes longer than serving a request.
-fn cached_schema<T: JsonSchema + 'static>() -> Arc<Value> {
+fn cached(key: TypeId, schema: fn() -> Value) -> Arc<Value> {
     static CACHE: LazyLock<RwLock<HashMap<TypeId, Arc<Value>>>> = LazyLock::new(RwLock::default);
-    let key = TypeId::of::<T>();
     if let Some(schema) = CACHE.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
         return Arc::clone(schema);
     }
-    let schema = Arc::new(schema::<T>());
+    let schema = Arc::new(schema());
     CACHE.write().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&schema));
     schema
 }
@@ -48,7 +47,12 @@ pub fn parse<T: DeserializeOwned + JsonSchema + 'static>(
     given: Vec<(String, String)>,
     also_known: &[&str],
 ) -> Result<T, ApiError> {
-    let schema = cached_schema::<T>();
+    let schema = cached(TypeId::of::<T>(), schema::<T>);
+    serde_json::from_value(typed(&schema, given, also_known)?).map_err(|error| bad_value(&error))
+}
+
+/// The parameters as the JSON that the schema describes.
+fn typed(schema: &Value, given: Vec<(String, String)>, also_known: &[&str]) -> Result<Value, ApiError> {
     let nothing = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
     let mut values = Map::new();
@@ -61,13 +65,14 @@ pub fn parse<T: DeserializeOwned + JsonSchema + 'static>(
             return Err(ApiError::bad_parameter(Invalid::new(name, "is repeated").hint("pass it once")));
         }
     }
-    let value = if properties.is_empty() { Value::Null } else { Value::Object(values) };
-    serde_json::from_value(value).map_err(|error| {
-        let text = error.to_string();
-        let field = text.split('`').nth(1).unwrap_or("query").to_owned();
-        let missing = text.starts_with("missing field");
-        ApiError::bad_parameter(if missing { Invalid::new(field, "is required") } else { Invalid::new("query", text) })
-    })
+    Ok(if properties.is_empty() { Value::Null } else { Value::Object(values) })
+}
+
+fn bad_value(error: &serde_json::Error) -> ApiError {
+    let text = error.to_string();
+    let field = text.split('`').nth(1).unwrap_or("query").to_owned();
+    let missing = text.starts_with("missing field");
+    ApiError::bad_parameter(if missing { Invalid::new(field, "is required") } else { Invalid::new("query", text) })
 }
 
 fn read(name: &str, text: &str, schema: &Value) -> Result<Value, Invalid> {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use butler_domain::TenantId;
 use deadpool::managed::{self, Object, PoolError};
+use futures::future::BoxFuture;
 
 use crate::connection::manager::{Kind, Manager};
 use crate::connection::session::Session;
@@ -39,19 +40,22 @@ pub(crate) async fn acquire(pool: &Pool) -> Result<Conn, StoreError> {
 }
 
 /// Acquires a session without waiting for an unreachable server to come back.
-pub(crate) async fn acquire_once(pool: &Pool) -> Result<Conn, StoreError> {
-    match pool.get().await {
-        Ok(object) => Ok(Conn { object: Some(object) }),
-        Err(PoolError::Backend(error)) => Err(error),
-        Err(PoolError::Timeout(managed::TimeoutType::Wait)) => Err(StoreError::Unavailable {
-            reason: format!("all {} connections were busy for too long", pool.status().max_size),
-        }),
-        Err(PoolError::Timeout(_)) => Err(StoreError::Unreachable {
-            place: pool.manager().target.place(),
-            reason: "no answer in time".to_owned(),
-        }),
-        Err(error) => Err(StoreError::Unavailable { reason: error.to_string() }),
-    }
+/// Boxed, so that the crates above do not compile opening a connection again.
+pub(crate) fn acquire_once(pool: &Pool) -> BoxFuture<'_, Result<Conn, StoreError>> {
+    Box::pin(async move {
+        match pool.get().await {
+            Ok(object) => Ok(Conn { object: Some(object) }),
+            Err(PoolError::Backend(error)) => Err(error),
+            Err(PoolError::Timeout(managed::TimeoutType::Wait)) => Err(StoreError::Unavailable {
+                reason: format!("all {} connections were busy for too long", pool.status().max_size),
+            }),
+            Err(PoolError::Timeout(_)) => Err(StoreError::Unreachable {
+                place: pool.manager().target.place(),
+                reason: "no answer in time".to_owned(),
+            }),
+            Err(error) => Err(StoreError::Unavailable { reason: error.to_string() }),
+        }
+    })
 }
 
 /// A session of this tenant. Setting the tenant is the first statement that reaches the server, so a connection that was

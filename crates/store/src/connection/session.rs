@@ -98,7 +98,9 @@ impl Session {
     {
         self.settle().await?;
         let Self { conn, state, .. } = self;
-        state.observe(statement(conn)).await
+        state.begin_statement()?;
+        let answer = statement(conn).await;
+        state.end_statement(answer)
     }
 
     /// Begins a transaction, or a savepoint inside one. It is rolled back unless [`Tx::commit`] is called.
@@ -152,15 +154,15 @@ impl Session {
     /// Checks that the server still responds after the session was idle.
     pub(crate) async fn probe(&mut self) -> bool {
         let Self { conn, state, .. } = self;
-        let asked = async {
-            match tokio::time::timeout(PROBE_TIMEOUT, conn.ping()).await {
-                Ok(answer) => answer,
-                Err(_) => Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
-            }
+        if state.begin_statement().is_err() {
+            return false;
+        }
+        let answer = match tokio::time::timeout(PROBE_TIMEOUT, conn.ping()).await {
+            Ok(answer) => answer,
+            Err(_) => Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
         };
-        let answer = state.observe(asked).await;
         state.statements -= 1;
-        answer.is_ok()
+        state.end_statement(answer).is_ok()
     }
 
     pub(crate) fn server_version(&self) -> u32 {
@@ -179,8 +181,9 @@ impl Session {
 
     async fn control(&mut self, statement: &'static str) -> Result<(), StoreError> {
         let Self { conn, state, .. } = self;
-        state.observe(async { sqlx::raw_sql(statement).execute(conn).await }).await?;
-        Ok(())
+        state.begin_statement()?;
+        let answer = sqlx::raw_sql(statement).execute(conn).await;
+        state.end_statement(answer).map(|_| ())
     }
 }
 
@@ -188,26 +191,31 @@ impl Session {
 const ROLLBACK_STEP: &str = "ROLLBACK TO SAVEPOINT step; RELEASE SAVEPOINT step";
 
 impl State {
-    async fn observe<T>(&mut self, answer: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, StoreError> {
+    fn begin_statement(&mut self) -> Result<(), StoreError> {
         if self.in_flight {
             self.broken = true;
             return Err(StoreError::Unavailable { reason: "an earlier statement was abandoned".to_owned() });
         }
         self.in_flight = true;
         self.statements += 1;
-        let result = answer.await.map_err(StoreError::from);
+        Ok(())
+    }
+
+    fn end_statement<T>(&mut self, answer: Result<T, sqlx::Error>) -> Result<T, StoreError> {
         self.in_flight = false;
-        if let Err(error) = &result {
-            self.server.note(error);
-            if error.breaks_connection() {
-                self.broken = true;
-                // Only the first loss of a generation counts. Otherwise each stale session would invalidate the new
-                // ones.
-                let (born, losses) = (self.born_at, &self.server.losses);
-                let _ = losses.compare_exchange(born, born + 1, Ordering::AcqRel, Ordering::Acquire);
-            }
+        answer.map_err(|error| self.note_failure(error))
+    }
+
+    fn note_failure(&mut self, error: sqlx::Error) -> StoreError {
+        let error = StoreError::from(error);
+        self.server.note(&error);
+        if error.breaks_connection() {
+            self.broken = true;
+            // Only the first loss of a generation counts. Otherwise each stale session would invalidate the new ones.
+            let (born, losses) = (self.born_at, &self.server.losses);
+            let _ = losses.compare_exchange(born, born + 1, Ordering::AcqRel, Ordering::Acquire);
         }
-        result
+        error
     }
 }
 
