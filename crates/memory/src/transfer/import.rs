@@ -41,7 +41,7 @@ impl Memory {
         let model = self.model_name();
         while let Some(line) = lines()? {
             report.lines += 1;
-            if let Some(record) = self.row(&line, &header, &model, &mut report) {
+            if let Some(record) = self.row(&line, &model, &mut report) {
                 report.tally(record.kind.as_str()).read += 1;
             }
         }
@@ -69,7 +69,7 @@ impl Memory {
         while let Some(line) = lines()? {
             report.lines += 1;
             progress(report.lines);
-            let Some(record) = self.row(&line, &header, &model, &mut report) else { continue };
+            let Some(record) = self.row(&line, &model, &mut report) else { continue };
             if batch.len() >= BATCH || batch.first().is_some_and(|first| first.kind != record.kind) {
                 self.flush(&mut tx, &mut batch, options, &mut suppression, &mut report).await?;
             }
@@ -133,11 +133,11 @@ impl Memory {
     }
 
     /// Parses a line. Reports an invalid line as a problem and ignores an empty one.
-    fn row(&self, line: &Line, header: &Header, model: &ModelName, report: &mut ImportReport) -> Option<Record> {
+    fn row(&self, line: &Line, model: &ModelName, report: &mut ImportReport) -> Option<Record> {
         if line.text.trim().is_empty() {
             return None;
         }
-        let record = record::read(line, header.version, model, self.redactor());
+        let record = record::read(line, model, self.redactor());
         let record = record.map_err(|problem| report.problem(Some(line.number), problem)).ok()?;
         report.redacted += record.redacted as u64;
         Some(record)

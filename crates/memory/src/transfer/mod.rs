@@ -22,7 +22,7 @@ pub use report::{ImportReport, Problem, Tally};
 /// The value of `format` in the header of an export.
 pub const FORMAT: &str = "butler-memory";
 /// The version of the file format. It increases when an older program would misread the file.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 1;
 
 /// The model that produced the vectors of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

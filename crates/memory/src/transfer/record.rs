@@ -50,8 +50,8 @@ pub(super) struct Record {
     pub redacted: usize,
 }
 
-/// Parses a line of a file of this version. The error says what is wrong with it.
-pub(super) fn read(line: &Line, version: u32, model: &ModelName, redactor: &Redactor) -> Result<Record, String> {
+/// Parses a line. The error says what is wrong with it.
+pub(super) fn read(line: &Line, model: &ModelName, redactor: &Redactor) -> Result<Record, String> {
     let value: Value = serde_json::from_str(&line.text).map_err(|error| format!("is not JSON: {error}"))?;
     let Value::Object(mut row) = without_nul(value) else { return Err("is not a JSON object".to_owned()) };
     let embedding = row.remove("embedding");
@@ -65,9 +65,6 @@ pub(super) fn read(line: &Line, version: u32, model: &ModelName, redactor: &Reda
         row.insert("id".to_owned(), id.to_string().into());
     }
     check_values(kind, &row)?;
-    if kind == Kind::Fact && version == 1 {
-        rename_object(&mut row);
-    }
     let mut to_embed = None;
     if kind.is_memory() {
         let text = text_of(kind, &row)?;
@@ -93,18 +90,6 @@ pub(super) fn read(line: &Line, version: u32, model: &ModelName, redactor: &Reda
         row.insert("validity".to_owned(), "retracted".into());
     }
     Ok(Record { line: line.number, kind, row, to_embed, redacted })
-}
-
-/// Moves the text of an object to its key. Version 1 kept it under `object`, where callers may have data of their own since.
-fn rename_object(row: &mut Map<String, Value>) {
-    let is_linked = row.get("object_entity_id").is_some_and(|id| !id.is_null());
-    let Some(Value::Object(metadata)) = row.get_mut("metadata") else { return };
-    if !is_linked
-        && metadata.get("object").is_some_and(Value::is_string)
-        && let Some(object) = metadata.remove("object")
-    {
-        metadata.insert(UNLINKED_OBJECT.to_owned(), object);
-    }
 }
 
 /// Checks the times and numbers of a row. PostgreSQL also reads texts such as `infinity` and `NaN`, which the program
