@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn punctuation_and_genitives_are_kept_and_removed() {
-        names("Is it C++, or (Yahoo!)?", &["C++", "Yahoo!", "Yahoo", "C"]);
+        names("Is Yahoo! older than (C++), or not?", &["Yahoo!", "Yahoo", "C++", "C"]);
         names("Where is C++'s home?", &["C++'s", "C++", "home"]);
         names("McDonald's, „Anna’s“", &["McDonald's", "McDonald", "Anna"]);
         names("¿Y «Ana María»?", &["Ana María", "Y"]);

@@ -255,7 +255,7 @@ async fn find_after_store(db: &Database, call: &Call, id: FactId, side: &Side) -
     Ok(())
 }
 
-/// The facts that are in conflict with this one. The one that is compared counts as the newer one.
+/// The facts that are in conflict with this one. Ids sort by age.
 async fn pairs_of(
     conn: &mut Session,
     tenant: &TenantId,
@@ -266,7 +266,8 @@ async fn pairs_of(
     let candidates = conflicts::candidates(conn, tenant, id, wide).await?;
     let found = candidates.into_iter().filter_map(|candidate| {
         let (kind, why) = conflict(side, &candidate.side, candidate.related, candidate.similarity)?;
-        Some(Found { newer: id, older: candidate.id, kind, why, score: candidate.similarity })
+        let (newer, older) = if id > candidate.id { (id, candidate.id) } else { (candidate.id, id) };
+        Some(Found { newer, older, kind, why, score: candidate.similarity })
     });
     Ok(found.collect())
 }

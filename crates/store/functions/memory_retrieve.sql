@@ -11,14 +11,13 @@
 -- Why plpgsql. Its statements are planned once per connection; planning them on each call would cost more than running
 -- them. The plans are generic. Which path a search takes is decided by counts (memory_pool), not by the planner.
 --
--- p_request: types; scope; at; min_confidence; model and model_version; query, as typed, names, what may be an entity's
--- name in it, and words, as the word index has it; any_term: whether one of the words is enough; mode; limit; deep, the weights of episodes_deep; background: also
--- return what domain::relevance needs; unknown_words, which may be misspelled (near_words); hops: how many relations to
--- follow from the entities that the query names (facts_reached); related: also return this many episodes of the butler
--- `scope` by the mode deep; recent: also return this many of its latest episodes. asked: only what fits a time
--- (memories_fitting.sql); holding: only facts that hold at `at`; conflicts: also return
--- which of the facts contradict each other; window: also the facts and episodes of that time, after the
--- others, so some come twice.
+-- p_request: types; scope; at; min_confidence; model and model_version; query: as typed; names: what may be an entity's
+-- name in it; words: the query as the word index has it; any_term: whether one of the words is enough; mode; limit; deep: the
+-- weights of episodes_deep; background: also return what domain::relevance needs; unknown_words, which may be misspelled
+-- (near_words); hops: how many relations to follow from the entities that the query names (facts_reached); related: also return
+-- this many episodes of the butler `scope` by the mode deep; recent: also return this many of its latest episodes; asked: only
+-- what fits a time (memories_fitting.sql); holding: only facts that hold at `at`; conflicts: also return which of the facts
+-- contradict each other; window: also the facts and episodes of that time, after the others, so some come twice.
 -- p_embedding: the semantic leg; NULL leaves it out.
 -- p_pools: what the program remembers of earlier calls, by type; a type without an entry is measured again.
 CREATE OR REPLACE FUNCTION memory_retrieve(p_tenant text, p_request jsonb, p_embedding real[], p_pools jsonb)

@@ -22,6 +22,14 @@ BEGIN
         WHERE p.tenant_id = p_tenant AND p.statement_key = p_statement_key AND p.state = 'approved'
         RETURNING p.id INTO proposal_id;
     IF NOT FOUND THEN
+        -- Keys of earlier versions have the second half only.
+        SELECT p.id INTO proposal_id FROM proposals p
+            WHERE p.tenant_id = p_tenant AND p.statement_key = right(p_statement_key, 32) AND p.state = 'open';
+        IF FOUND THEN
+            outcome := 'proposed';
+            RETURN NEXT;
+            RETURN;
+        END IF;
         INSERT INTO proposals (id, tenant_id, memory_type, memory, statement_key, source, proposed_by, created_at)
             VALUES (p_id, p_tenant, p_memory_type, p_memory, p_statement_key, p_source, p_actor, p_at)
             ON CONFLICT (tenant_id, statement_key) DO NOTHING
@@ -50,10 +58,10 @@ COMMENT ON FUNCTION fact_statement IS 'A hash of what a fact states, whatever it
 
 -- Keys of earlier versions have the second half only.
 CREATE OR REPLACE FUNCTION was_rejected(p_tenant text, p_key text, p_statements text[]) RETURNS boolean
-LANGUAGE sql STABLE SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE sql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
     SELECT bool_or(EXISTS (
         SELECT FROM proposals p
-        WHERE p.tenant_id = p_tenant AND p.statement_key BETWEEN k.least AND k.greatest AND p.state = 'rejected'))
+        WHERE p.tenant_id = p_tenant AND p.statement_key COLLATE "C" BETWEEN k.least AND k.greatest AND p.state = 'rejected'))
     FROM (SELECT s || repeat('0', 32), s || repeat('f', 32) FROM unnest(p_statements) AS s
           UNION ALL SELECT right(p_key, 32), right(p_key, 32)) AS k (least, greatest)
 $$;

@@ -1,16 +1,17 @@
 -- Stores a fact: links it to the entity that its subject names, and supersedes the active fact with the same key. The very
 -- same statement again confirms the known fact. Dates place it among the others of its key (place_facts).
 --
--- Each statement of a volatile function sees what was committed before that statement started. The SELECT of the known
--- facts therefore sees what other writers of the key committed while this one waited for lock_fact_key, and a single call
--- outside a transaction is enough (ADR 20).
+-- Each statement of a volatile function sees what was committed before that statement started. The SELECT of the siblings
+-- therefore sees what other writers of the key committed while this one waited for lock_fact_key, and a single call outside a
+-- transaction is enough (ADR 20). Each later statement checks again that they are active and of this holder, because forgetting,
+-- the sweep and link_stated_fact do not take that lock.
 --
--- Planning a statement costs more than running it, so all plans are generic ones. Every statement finds its rows by the whole
--- key or by id, for which a generic plan is right.
+-- Planning a statement costs more than running it, so all plans are generic ones. Every statement finds its rows by the key or
+-- by id. Without sequential scans, because a plan may be made while the table is still small.
 CREATE OR REPLACE FUNCTION store_fact(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_fact jsonb, p_embedding real[], p_request jsonb)
 RETURNS TABLE (outcome text, merged_into uuid, answer jsonb) LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan AS $$
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 DECLARE
     fact record;
     about record;
@@ -24,9 +25,11 @@ DECLARE
     of_key text;
     of_content text;
     fact_slot text := '';
-    -- the active facts of its key
+    -- The holder of the fact that it replaces.
+    replaced_holder text;
+    -- The active facts of its key.
     siblings uuid[];
-    -- and the one that it replaces
+    -- The siblings and the fact that it replaces.
     others uuid[];
     -- what it replaces, confirms or supersedes
     known facts;
@@ -59,6 +62,9 @@ BEGIN
     IF fact.replaces IS NOT NULL AND fact.object_entity_id IS NULL AND fact.object IS NULL THEN
         -- A new version is a relation to the same entity.
         SELECT f.object_entity_id INTO fact.object_entity_id FROM facts f WHERE f.tenant_id = p_tenant AND f.id = fact.replaces;
+    END IF;
+    IF fact.replaces IS NOT NULL THEN
+        SELECT f.holder INTO replaced_holder FROM facts f WHERE f.tenant_id = p_tenant AND f.id = fact.replaces;
     END IF;
     SELECT * INTO about FROM lock_entity(p_tenant, fact.entity_id, fact.subject);
     IF num_nonnulls(fact.object_entity_id, fact.object) > 0 THEN
@@ -136,7 +142,8 @@ BEGIN
     IF siblings <> '{}' AND NOT rule.is_temporal THEN
         SELECT coalesce(max(coalesce(f.observed_at, f.created_at)) + interval '1 microsecond', p_at) INTO stored_at
             FROM facts f
-            WHERE f.tenant_id = p_tenant AND f.id = ANY (siblings) AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
+            WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
+              AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
               AND coalesce(f.observed_at, f.created_at) >= p_at AND f.created_at < p_at + interval '1 hour';
     END IF;
     said := coalesce(fact.observed_at, stored_at);
@@ -165,7 +172,8 @@ BEGIN
                                       ELSE coalesce(fact.valid_from = f.valid_from, f.holds_from <= said AND said < f.holds_to)
                                            AND coalesce(fact.valid_to = f.valid_to, fact.valid_to IS NULL)
                                            AND (fact.valid_from IS NULL OR f.valid_from IS NOT NULL) END AS fits) d
-            WHERE f.tenant_id = p_tenant AND f.id = ANY (others) AND f.validity = 'active'
+            -- The holder again: link_stated_fact may have moved a fact to an entity meanwhile.
+            WHERE f.tenant_id = p_tenant AND f.holder IN (of_holder, replaced_holder) AND f.id = ANY (others) AND f.validity = 'active'
               AND CASE WHEN fact.replaces IS NOT NULL THEN f.id = fact.replaces
                        ELSE (NOT rule.is_temporal OR f.holds_from = coalesce(fact.valid_from, said))
                             AND (slot_base(f.slot) = fact_slot AND (f.slot = fact_slot OR s.is_same AND d.fits)
@@ -188,8 +196,7 @@ BEGIN
                AND coalesce(fact.permanence = known.permanence, true)
                AND coalesce(fact.tags = known.tags, true)
                AND fact.metadata <@ fading_unmarked(known.metadata)) THEN
-        PERFORM confirm_fact(p_tenant, p_actor, p_request_id, p_at, fact.created_event_id, known.id,
-                             sources);
+        PERFORM confirm_fact(p_tenant, p_actor, p_request_id, p_at, fact.created_event_id, known.id, sources);
         UPDATE facts f SET reference_count = f.reference_count + 1, last_referenced_at = p_at
             WHERE f.tenant_id = p_tenant AND f.id = known.id;
         fact.id := known.id;
@@ -209,7 +216,7 @@ BEGIN
         said_key := fact_statement(of_holder, of_key, fact.content)
             || md5(concat_ws(E'\x1f', 'fact', fact.scope, of_holder, of_key,
                              of_content, coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, '')));
-        -- unless a person states it, approves it or has stored it since
+        -- unless a person states or approves it, or it is stored already, in whatever scope
         IF says_same IS NOT TRUE AND fact.source <> 'person' AND fact.approved IS NOT TRUE
            AND EXISTS (SELECT FROM proposals p WHERE p.tenant_id = p_tenant AND p.state = 'rejected')
            AND was_rejected(p_tenant, said_key,
@@ -259,7 +266,8 @@ BEGIN
         IF NOT is_dated AND siblings <> '{}' THEN
             is_dated := EXISTS (
                 SELECT FROM facts f
-                WHERE f.tenant_id = p_tenant AND f.id = ANY (siblings) AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
+                WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
+                  AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
                   AND (f.slot <> fact_slot OR f.holds_to < 'infinity' OR f.holds_from > stored_at OR f.observed_at > stored_at OR f.created_at > stored_at));
         END IF;
         IF others <> '{}' THEN
@@ -267,7 +275,7 @@ BEGIN
             FOR other IN
                 SELECT f.id, f.importance, f.permanence, f.decay_rate, f.tags, f.holds_from, f.slot = fact_slot AS is_own
                 FROM facts f
-                WHERE f.tenant_id = p_tenant AND f.id = ANY (others) AND f.validity = 'active'
+                WHERE f.tenant_id = p_tenant AND f.holder IN (of_holder, replaced_holder) AND f.id = ANY (others) AND f.validity = 'active'
                   AND (f.id = fact.replaces OR f.slot = fact_slot
                        OR said_by_many AND slot_base(f.slot) <> fact_slot AND content_key(f.content) = of_content
                           AND coalesce(f.object_entity_id = object_id, true))

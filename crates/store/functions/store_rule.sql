@@ -32,7 +32,7 @@ BEGIN
     END IF;
     said_key := md5(concat_ws(E'\x1f', 'rule', content_key(rule.content)))
         || md5(concat_ws(E'\x1f', 'rule', rule.scope, content_key(rule.content)));
-    -- unless a person states it, approves it or has stored it since
+    -- unless a person states or approves it, or it is stored already, in whatever scope
     IF rule.source <> 'person' AND rule.approved IS NOT TRUE AND was_rejected(p_tenant, said_key, ARRAY[left(said_key, 32)])
        AND NOT EXISTS (SELECT FROM rules r
                        WHERE r.tenant_id = p_tenant AND content_key(r.content) = content_key(rule.content)

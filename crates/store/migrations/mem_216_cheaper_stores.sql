@@ -18,3 +18,8 @@ COMMENT ON FUNCTION id_ends IS 'The last four characters of an id, the shortest 
 CREATE INDEX facts_ends ON facts USING gin (id_ends(id));
 CREATE INDEX rules_ends ON rules USING gin (id_ends(id));
 CREATE INDEX episodes_ends ON episodes USING gin (id_ends(id));
+
+-- Each store of something new looks whether a person rejected it.
+CREATE INDEX proposals_rejected ON proposals (tenant_id, statement_key COLLATE "C") WHERE state = 'rejected';
+COMMENT ON COLUMN proposals.statement_key IS
+    'Two hashes: of the statement, and of the statement with its scope and dates. Keys of earlier versions have the second only.';

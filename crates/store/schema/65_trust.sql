@@ -21,8 +21,10 @@ CREATE TABLE proposals (
 COMMENT ON TABLE proposals IS 'Facts and rules that take effect only after a person approves them, because their source is not trusted.';
 COMMENT ON COLUMN proposals.id IS 'Also the id of the memory once it is approved.';
 COMMENT ON COLUMN proposals.memory IS 'The argument for store_fact or store_rule.';
-COMMENT ON COLUMN proposals.statement_key IS 'A hash of what is stated about what. The same statement is proposed once.';
+COMMENT ON COLUMN proposals.statement_key IS
+    'Two hashes: of the statement, and of the statement with its scope and dates. Keys of earlier versions have the second only.';
 CREATE UNIQUE INDEX proposals_statement ON proposals (tenant_id, statement_key);
+CREATE INDEX proposals_rejected ON proposals (tenant_id, statement_key COLLATE "C") WHERE state = 'rejected';
 CREATE INDEX proposals_open ON proposals (tenant_id, created_at, id) WHERE state = 'open';
 
 CREATE TABLE tombstones (

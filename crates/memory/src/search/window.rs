@@ -68,7 +68,7 @@ impl TimeWords {
     }
 }
 
-/// Rules have no time, and facts only if they have a date.
+/// How close a memory is to the period, from 0 to 1. Rules have no time, and facts only if they have a date.
 fn closeness(hit: &Hit, first: Timestamp, last: Timestamp) -> f64 {
     match hit.memory_type {
         MemoryType::Rule => 0.0,

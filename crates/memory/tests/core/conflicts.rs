@@ -20,6 +20,7 @@ async fn in_scope(memory: &MemoryFixture, scope: &str, content: &str) -> Value {
 /// The only open conflict, with the letters of the older and the newer fact.
 async fn open_conflict(memory: &MemoryFixture) -> (Value, Value, Value) {
     let older = in_scope(memory, "global", "Wants to weigh 72 kg").await;
+    memory.clock.advance(std::time::Duration::from_secs(1));
     let newer = in_scope(memory, "health", "Wants to weigh 75 kg").await;
     let open = conflicts(memory).await;
     assert_eq!(open.len(), 1, "{open:?}");

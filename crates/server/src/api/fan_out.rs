@@ -26,7 +26,7 @@ use super::replies::Replies;
 const AT_ONCE: usize = 12;
 /// A person waits for the page, so a butler that takes longer counts as unavailable.
 const TIMEOUT: Duration = Duration::from_secs(15);
-/// Butlers that have not answered by then count as unavailable, too, if many take long.
+/// The limit for all butlers together. Those that have not answered by then count as unavailable.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A query on one butler. It stores its result where the caller looks for it.
@@ -91,7 +91,11 @@ impl RequestContext {
         let mut unavailable = Vec::new();
         let mut last_error = None;
         for (butler, reply) in butlers.iter().zip(few_at_a_time(queries).await) {
-            match reply.unwrap_or_else(|| Err(ApiError::unavailable("no response in time"))) {
+            let late = || {
+                let (each, all) = (TIMEOUT.as_secs(), TOTAL_TIMEOUT.as_secs());
+                Err(ApiError::unavailable(format!("no response within {each} s, or within {all} s for all butlers")))
+            };
+            match reply.unwrap_or_else(late) {
                 Ok(()) => {}
                 Err(error) if error.is_unavailable() => {
                     unavailable.push(butler.name.to_string());
@@ -175,14 +179,23 @@ impl RequestContext {
     }
 }
 
-/// Awaits the queries in their order. `None` stands for one that took too long.
+/// Starts the queries in their order. `None` stands for one that took too long.
 async fn few_at_a_time<Q: Future>(queries: Vec<Q>) -> Vec<Option<Q::Output>> {
     let end = Instant::now() + TOTAL_TIMEOUT;
     let limited: Vec<_> = queries
         .into_iter()
-        .map(|query| async move { timeout_at(end.min(Instant::now() + TIMEOUT), query).await.ok() })
+        .enumerate()
+        .map(|(place, query)| async move {
+            let now = Instant::now();
+            // One that is polled and dropped at once would break a connection.
+            let answer = if now < end { timeout_at(end.min(now + TIMEOUT), query).await.ok() } else { None };
+            (place, answer)
+        })
         .collect();
-    stream::iter(limited).buffered(AT_ONCE).collect().await
+    // Not `buffered`: a slow query would keep the ones behind it from starting.
+    let mut answers: Vec<_> = stream::iter(limited).buffer_unordered(AT_ONCE).collect().await;
+    answers.sort_unstable_by_key(|(place, _)| *place);
+    answers.into_iter().map(|(_, answer)| answer).collect()
 }
 
 /// The error for a butler that has not started, with the reason if the start failed.
@@ -223,5 +236,18 @@ mod tests {
         let answers = few_at_a_time((0..200).map(query).collect()).await;
         assert!(answers.into_iter().flatten().eq(0..200));
         assert_eq!(most.load(Ordering::Relaxed), AT_ONCE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn butlers_that_hang_keep_no_others_from_answering() {
+        let query = |number: usize| async move {
+            if number % 20 == 0 {
+                std::future::pending::<()>().await;
+            }
+            number
+        };
+        let answers = few_at_a_time((0..200).map(query).collect()).await;
+        let missing: Vec<usize> = (0..200).filter(|number| answers[*number].is_none()).collect();
+        assert_eq!(missing, [0, 20, 40, 60, 80, 100, 120, 140, 160, 180]);
     }
 }
