@@ -242,7 +242,7 @@ mod tests {
     #[tokio::test]
     async fn butlers_that_hang_keep_no_others_from_answering() {
         let query = |number: usize| async move {
-            if number % 20 == 0 {
+            if number.is_multiple_of(20) {
                 std::future::pending::<()>().await;
             }
             number
