@@ -45,7 +45,8 @@ async fn two_scopes_that_disagree_are_a_conflict_with_both_sides_provenance() {
     for (id, content) in [(&older, "Wants to weigh 72 kg"), (&newer, "Wants to weigh 75 kg")] {
         let side = &conflict[letter(&conflict, id)];
         assert_eq!((&side["id"], &side["content"]), (id, &json!(content)));
-        assert_eq!((&side["source_butler"], &side["effective_confidence"]), (&json!("general"), &json!(1.0)));
+        assert_eq!(side["source_butler"], "general");
+        assert!(side["effective_confidence"].as_f64() > Some(0.99), "{side}");
         assert!(side["created_at"].is_string());
         assert_eq!(side["source"], "agent");
     }

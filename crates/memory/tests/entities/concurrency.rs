@@ -42,6 +42,28 @@ async fn waiting(memory: &MemoryFixture, wanted: i64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_fact_that_is_linked_while_its_name_gets_another_value_stays_with_the_entity() {
+    let memory = Arc::new(MemoryFixture::new().await);
+    let dahl = person(&memory, "Eve Dahl", &["Eve"]).await;
+    person(&memory, "Eve Berg", &["Eve"]).await;
+    let city = |content: &str| json!({ "subject": "Eve", "predicate": "city", "content": content });
+    let rome = id(&memory.call("memory_store_fact", city("Rome")).await.unwrap()["id"]);
+    let mut linker = memory.db.connect().await;
+    let link = format!("BEGIN; UPDATE facts SET entity_id = '{dahl}' WHERE id = '{rome}'");
+    linker.execute(sqlx::raw_sql(AssertSqlSafe(link))).await.unwrap();
+    let store = {
+        let (memory, paris) = (memory.clone(), city("Paris"));
+        tokio::spawn(async move { memory.call("memory_store_fact", paris).await })
+    };
+    waiting(&memory, 1).await;
+    linker.execute(sqlx::raw_sql("COMMIT")).await.unwrap();
+    let paris = store.await.unwrap().unwrap();
+    assert!(paris["superseded_id"].is_null(), "{paris}");
+    let kept = stored_fact(&memory, &rome).await;
+    assert_eq!((&kept["validity"], &kept["entity_id"]), (&json!("active"), &json!(dahl)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_fact_stored_during_a_merge_is_rejected_and_the_error_names_the_survivor() {
     let memory = Arc::new(MemoryFixture::new().await);
     let [a, b] = [person(&memory, "A", &[]).await, person(&memory, "B", &[]).await];
