@@ -255,7 +255,7 @@ async fn find_after_store(db: &Database, call: &Call, id: FactId, side: &Side) -
     Ok(())
 }
 
-/// The facts that are in conflict with this one. Ids sort by age.
+/// The facts that are in conflict with this one. Ids sort by age, so the fact with the greater one is the newer.
 async fn pairs_of(
     conn: &mut Session,
     tenant: &TenantId,
