@@ -27,8 +27,12 @@ DECLARE
     fact_slot text := '';
     -- The holder of the fact that it replaces.
     replaced_holder text;
-    -- The active facts of its key.
+    -- The active facts of its key. Of those in its slot: when the last of them was said, if that is later than now, the last
+    -- of their dates, and whether one holds at another time than the present.
     siblings uuid[];
+    last_said timestamptz;
+    last_date timestamptz;
+    has_dates boolean := false;
     -- The siblings and the fact that it replaces.
     others uuid[];
     -- what it replaces, confirms or supersedes
@@ -36,7 +40,8 @@ DECLARE
     known_said timestamptz;
     says_same boolean := false;
     fits boolean := false;
-    other record;
+    superseded facts[];
+    other facts;
     sources uuid[];
     said_by_many boolean;
     said timestamptz;
@@ -130,37 +135,35 @@ BEGIN
             WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
               AND f.validity = 'active' AND f.slot = fact_slot);
     ELSE
-        siblings := ARRAY(
-            SELECT f.id FROM facts f
+        SELECT coalesce(array_agg(f.id), '{}'),
+               max(k.said) FILTER (WHERE k.is_own AND k.said >= p_at AND f.created_at < p_at + interval '1 hour'),
+               max(greatest(f.holds_from, f.observed_at, f.created_at)) FILTER (WHERE k.is_own),
+               coalesce(bool_or(k.is_own AND (f.slot <> fact_slot OR f.holds_to < 'infinity')), false)
+            INTO siblings, last_said, last_date, has_dates
+            FROM facts f,
+                 LATERAL (SELECT slot_base(f.slot) = fact_slot AS is_own, coalesce(f.observed_at, f.created_at) AS said) k
             WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
-              AND f.validity = 'active');
+              AND f.validity = 'active';
     END IF;
     others := CASE WHEN fact.replaces IS NULL THEN siblings ELSE siblings || fact.replaces END;
     -- Statements of a key are ordered by when they were said. What is said now comes last, also within one batch and if
     -- another server's clock is a little ahead.
-    stored_at := p_at;
-    IF siblings <> '{}' AND NOT rule.is_temporal THEN
-        SELECT coalesce(max(coalesce(f.observed_at, f.created_at)) + interval '1 microsecond', p_at) INTO stored_at
-            FROM facts f
-            WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
-              AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
-              AND coalesce(f.observed_at, f.created_at) >= p_at AND f.created_at < p_at + interval '1 hour';
-    END IF;
+    stored_at := CASE WHEN rule.is_temporal THEN p_at ELSE coalesce(last_said + interval '1 microsecond', p_at) END;
     said := coalesce(fact.observed_at, stored_at);
 
     -- What it replaces or, else, what holds its slot. Of a predicate of several values, the same statement may be in another
     -- slot: it was stored with another object or none, or when the predicate still held one value. Forgetting and the
     -- sweep end a fact without the lock of its key, hence the lock of the row.
     IF others <> '{}' THEN
-        SELECT f.id, f.importance, f.permanence, f.tags, f.metadata, f.valid_from, f.valid_to, f.dates, f.holds_from, f.holds_to,
-               coalesce(f.observed_at, f.created_at),
+        SELECT f.id, f.importance, f.permanence, f.decay_rate, f.tags, f.metadata, f.slot, f.valid_from, f.valid_to, f.dates,
+               f.holds_from, f.holds_to, coalesce(f.observed_at, f.created_at),
                s.is_same AND (object_id IS NULL OR object_id IS NOT DISTINCT FROM f.object_entity_id)
                    -- A new version may move to another key.
                    AND (fact.replaces IS NULL
                         OR f.subject = fact.subject AND f.predicate = fact.predicate AND f.scope = fact.scope),
                d.fits
-            INTO known.id, known.importance, known.permanence, known.tags, known.metadata, known.valid_from, known.valid_to,
-                 known.dates, known.holds_from, known.holds_to, known_said, says_same, fits
+            INTO known.id, known.importance, known.permanence, known.decay_rate, known.tags, known.metadata, known.slot,
+                 known.valid_from, known.valid_to, known.dates, known.holds_from, known.holds_to, known_said, says_same, fits
             FROM facts f,
                  LATERAL (SELECT f.content = fact.content
                                  OR said_by_many AND content_key(f.content) = of_content AS is_same) s,
@@ -262,33 +265,32 @@ BEGIN
                 RAISE EXCEPTION 'valid_to is not after valid_from' USING ERRCODE = 'check_violation', CONSTRAINT = 'facts_valid_interval';
             END IF;
         END IF;
-        is_dated := rule.is_temporal OR ended <> '{}' OR num_nonnulls(fact.valid_from, fact.valid_to, fact.observed_at) > 0;
-        IF NOT is_dated AND siblings <> '{}' THEN
-            is_dated := EXISTS (
-                SELECT FROM facts f
-                WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
-                  AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
-                  AND (f.slot <> fact_slot OR f.holds_to < 'infinity' OR f.holds_from > stored_at OR f.observed_at > stored_at OR f.created_at > stored_at));
-        END IF;
+        is_dated := rule.is_temporal OR ended <> '{}' OR num_nonnulls(fact.valid_from, fact.valid_to, fact.observed_at) > 0
+            OR has_dates OR coalesce(last_date > stored_at, false);
         IF others <> '{}' THEN
-            -- What it supersedes in other slots, and, if no dates are involved, in its own.
-            FOR other IN
-                SELECT f.id, f.importance, f.permanence, f.decay_rate, f.tags, f.holds_from, f.slot = fact_slot AS is_own
-                FROM facts f
-                WHERE f.tenant_id = p_tenant AND f.holder IN (of_holder, replaced_holder) AND f.id = ANY (others) AND f.validity = 'active'
-                  AND (f.id = fact.replaces OR f.slot = fact_slot
-                       OR said_by_many AND slot_base(f.slot) <> fact_slot AND content_key(f.content) = of_content
-                          AND coalesce(f.object_entity_id = object_id, true))
-                ORDER BY f.id IS NOT DISTINCT FROM fact.replaces DESC, f.slot = fact_slot DESC, f.slot
-                FOR NO KEY UPDATE
-            LOOP
-                IF ended = '{}' AND NOT (is_dated AND other.is_own AND fact.valid_to <= said) THEN
+            -- What it supersedes in other slots, and, if no dates are involved, in its own. Usually that is
+            -- the known fact alone, which is locked already.
+            IF others = ARRAY[known.id] AND ended = '{}' AND (known.slot = fact_slot OR known.id = fact.replaces) THEN
+                superseded := ARRAY[known];
+            ELSE
+                superseded := ARRAY(
+                    SELECT f
+                    FROM facts f
+                    WHERE f.tenant_id = p_tenant AND f.holder IN (of_holder, replaced_holder) AND f.id = ANY (others) AND f.validity = 'active'
+                      AND (f.id = fact.replaces OR f.slot = fact_slot
+                           OR said_by_many AND slot_base(f.slot) <> fact_slot AND content_key(f.content) = of_content
+                              AND coalesce(f.object_entity_id = object_id, true))
+                    ORDER BY f.id IS NOT DISTINCT FROM fact.replaces DESC, f.slot = fact_slot DESC, f.slot
+                    FOR NO KEY UPDATE);
+            END IF;
+            FOREACH other IN ARRAY superseded LOOP
+                IF ended = '{}' AND NOT (is_dated AND other.slot = fact_slot AND fact.valid_to <= said) THEN
                     fact.importance := coalesce(fact.importance, other.importance);
                     fact.decay_rate := CASE WHEN fact.permanence IS NULL THEN other.decay_rate ELSE fact.decay_rate END;
                     fact.permanence := coalesce(fact.permanence, other.permanence);
                     fact.tags := coalesce(fact.tags, other.tags);
                 END IF;
-                CONTINUE WHEN is_dated AND other.is_own;
+                CONTINUE WHEN is_dated AND other.slot = fact_slot;
                 PERFORM hold_fact(p_tenant, stored_at, other.id, other.holds_from, greatest(other.holds_from, stored_at), 'superseded');
                 ended := ended || other.id;
             END LOOP;
