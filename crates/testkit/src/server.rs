@@ -27,7 +27,7 @@ impl TestServer {
     }
 
     async fn start() -> anyhow::Result<Self> {
-        let server = match std::env::var("BUTLER_TEST_DATABASE_URL") {
+        let mut server = match std::env::var("BUTLER_TEST_DATABASE_URL") {
             Ok(url) => Self { admin: PgConnectOptions::from_str(&url)?, private: None },
             Err(_) => {
                 let options = butler_postgres::Options {
@@ -39,6 +39,8 @@ impl TestServer {
                 Self { admin: PgConnectOptions::from_str(&private.url("postgres"))?, private: Some(private) }
             }
         };
+        // A new database is written to the log page by page; compressing them takes longer than everything else.
+        server.admin = server.admin.options([("wal_compression", "off")]);
         db::remove_leftovers(&server).await?;
         Ok(server)
     }

@@ -10,6 +10,7 @@ mod openapi;
 mod prepare;
 mod run;
 mod scaleout;
+mod scratch;
 mod server;
 mod spdx;
 mod test;

@@ -10,13 +10,13 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use crate::run::{cargo, root, step};
+use crate::run::{cargo, root, step, target_dir};
 use crate::server::TestServer;
 
 const DATABASE: &str = "butler_prepare";
 
 pub fn run() -> anyhow::Result<()> {
-    let server = TestServer::start(&["--package", "butler-postgres"])?;
+    let server = TestServer::start(&["--package", "butler-postgres"], &target_dir().join("test-postgres"))?;
     let recreate = format!("DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)");
     psql(&server, &server.url, &["-c", &recreate, "-c", &format!("CREATE DATABASE {DATABASE}")], "a fresh database")?;
     let url = server.url.replacen("/postgres?", &format!("/{DATABASE}?"), 1);

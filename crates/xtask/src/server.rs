@@ -1,7 +1,7 @@
 //! The PostgreSQL server that all tests share, kept running for as long as they run.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, bail};
@@ -21,11 +21,11 @@ impl TestServer {
     /// directory.
     ///
     /// `packages` selects what to build: with the whole workspace, the tests that follow reuse the dependencies.
-    pub fn start(packages: &[&str]) -> anyhow::Result<Self> {
+    pub fn start(packages: &[&str], data_dir: &Path) -> anyhow::Result<Self> {
         step("build", cargo().args(["build", "--bins"]).args(packages))?;
         eprintln!("\n── test server");
         let mut child = Command::new(target_dir().join("debug").join("postgres-hold"))
-            .arg(target_dir().join("test-postgres"))
+            .arg(data_dir)
             .args(["-", "-"])
             .current_dir(root())
             .stdin(Stdio::piped())

@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, bail, ensure};
 
 use crate::run::{cargo, root, step};
+use crate::scratch::Scratch;
 use crate::server::TestServer;
 use crate::{licences, tidy, web};
 
@@ -37,9 +38,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     tidy::run()?;
     licences::run()?;
     step("clippy", cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
-    let server = TestServer::start(&["--workspace"])?;
-    let flaky = tests(args)?;
+    let scratch = Scratch::new();
+    let server = TestServer::start(&["--workspace"], &scratch.postgres())?;
+    let flaky = tests(args, &scratch)?;
     drop(server);
+    drop(scratch);
     if dashboard {
         web::run(&web::Args { build: false, skip_browser: args.skip_browser })?;
     } else if args.skip_dashboard {
@@ -67,9 +70,9 @@ fn tool_files() -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Runs all tests, and repeats the failed ones alone. Returns the names of those that passed only then.
-fn tests(args: &Args) -> anyhow::Result<Vec<String>> {
+fn tests(args: &Args, scratch: &Scratch) -> anyhow::Result<Vec<String>> {
     let filter: Vec<&str> = args.filter.iter().map(String::as_str).collect();
-    let (status, outcome) = cargo_test(&filter)?;
+    let (status, outcome) = cargo_test(&filter, scratch)?;
     if status.success() {
         return Ok(Vec::new());
     }
@@ -79,7 +82,7 @@ fn tests(args: &Args) -> anyhow::Result<Vec<String>> {
     eprintln!("\n── failed tests, repeated alone: {}", failed.join(", "));
     let mut again = vec!["--", "--exact", "--test-threads=1"];
     again.extend(failed.iter().map(String::as_str));
-    let (status, outcome) = cargo_test(&again)?;
+    let (status, outcome) = cargo_test(&again, scratch)?;
     if !status.success() || outcome.passed < failed.len() {
         bail!("tests failed twice ({status}): {}", failed.join(", "));
     }
@@ -106,12 +109,12 @@ impl Outcome {
     }
 }
 
-fn cargo_test(arguments: &[&str]) -> anyhow::Result<(ExitStatus, Outcome)> {
+fn cargo_test(arguments: &[&str], scratch: &Scratch) -> anyhow::Result<(ExitStatus, Outcome)> {
     eprintln!("\n── tests");
     let started = Instant::now();
     let mut command = cargo();
     command.args(["test", "--workspace", "--no-fail-fast"]).args(arguments).stdout(Stdio::piped());
-    let mut child = command.spawn().with_context(|| format!("cannot run {command:?}"))?;
+    let mut child = scratch.apply(&mut command).spawn().with_context(|| format!("cannot run {command:?}"))?;
     let mut outcome = Outcome::default();
     for line in BufReader::new(child.stdout.take().context("cannot read the output of the tests")?).split(b'\n') {
         let mut line = line?;

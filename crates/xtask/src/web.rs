@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::Context;
 
 use crate::run::{cargo, exists, root, step, target_dir};
+use crate::scratch::Scratch;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -115,5 +116,6 @@ fn browser() -> anyhow::Result<()> {
     // the whole workspace, as the tests build it: a package alone gets other features and is compiled again
     step("dashboard: server", cargo().args(["build", "--workspace", "--bin", "butler"]))?;
     let butler = target_dir().join("debug").join("butler");
-    step("dashboard: browser tests", npm().args(["run", "--silent", "e2e"]).env("BUTLER_BIN", butler))
+    let scratch = Scratch::new();
+    step("dashboard: browser tests", scratch.apply(npm().args(["run", "--silent", "e2e"]).env("BUTLER_BIN", butler)))
 }
