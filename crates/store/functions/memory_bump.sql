@@ -1,8 +1,7 @@
 -- Counts one reference of each row that a recall returned, and records what was served to whom: one row a call. Both are one
 -- statement, after the answer.
 --
--- Two calls that count the same rows never wait for each other: the only plan that the settings below leave is the scan of a
--- B-tree, which looks for the ids in their order, so both lock the rows in the same order.
+-- Rows are locked in the order of their ids, so two calls that count the same rows never wait for each other.
 --
 -- A generic plan assumes that each tenant has the average number of rows. Where that is a few hundred, it would look for
 -- ten ids among all rows of the tenant: 40 ms for a tenant with 200k facts instead of 1 ms. IS TRUE around
@@ -21,14 +20,17 @@ BEGIN
         RAISE EXCEPTION 'references of another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
     END IF;
     IF cardinality(p_facts) > 0 THEN
+        PERFORM FROM facts WHERE id = ANY (p_facts) AND (tenant_id = p_tenant) IS TRUE ORDER BY id FOR NO KEY UPDATE;
         UPDATE facts SET reference_count = reference_count + 1, last_referenced_at = p_at
             WHERE id = ANY (p_facts) AND (tenant_id = p_tenant) IS TRUE;
     END IF;
     IF cardinality(p_rules) > 0 THEN
+        PERFORM FROM rules WHERE id = ANY (p_rules) AND (tenant_id = p_tenant) IS TRUE ORDER BY id FOR NO KEY UPDATE;
         UPDATE rules SET reference_count = reference_count + 1, last_referenced_at = p_at
             WHERE id = ANY (p_rules) AND (tenant_id = p_tenant) IS TRUE;
     END IF;
     IF cardinality(p_episodes) > 0 THEN
+        PERFORM FROM episodes WHERE id = ANY (p_episodes) AND (tenant_id = p_tenant) IS TRUE ORDER BY id FOR NO KEY UPDATE;
         UPDATE episodes SET reference_count = reference_count + 1, last_referenced_at = p_at
             WHERE id = ANY (p_episodes) AND (tenant_id = p_tenant) IS TRUE;
     END IF;

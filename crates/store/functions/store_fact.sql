@@ -28,7 +28,8 @@ DECLARE
     -- The holder of the fact that it replaces.
     replaced_holder text;
     -- The active facts of its key. Of those in its slot: when the last of them was said, if that is later than now, the last
-    -- of their dates, and whether one holds at another time than the present.
+    -- of their dates, and whether one holds at another time than the present. If such a fact is forgotten meanwhile, place_facts
+    -- finds the same place for the new one.
     siblings uuid[];
     last_said timestamptz;
     last_date timestamptz;
@@ -270,7 +271,7 @@ BEGIN
         IF others <> '{}' THEN
             -- What it supersedes in other slots, and, if no dates are involved, in its own. Usually that is
             -- the known fact alone, which is locked already.
-            IF others = ARRAY[known.id] AND ended = '{}' AND (known.slot = fact_slot OR known.id = fact.replaces) THEN
+            IF others <@ ARRAY[known.id] AND ended = '{}' AND (known.slot = fact_slot OR known.id = fact.replaces) THEN
                 superseded := ARRAY[known];
             ELSE
                 superseded := ARRAY(
