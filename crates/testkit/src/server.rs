@@ -11,8 +11,8 @@ use tokio::sync::OnceCell;
 use crate::db;
 
 /// The server for the tests of this process: the one of `BUTLER_TEST_DATABASE_URL`, whose role must be a superuser, or
-/// a private one in `BUTLER_TEST_DIR`, by default in the target directory. `cargo xtask test` keeps the private server running;
-/// a single `cargo test` starts it if necessary and leaves it running for the next.
+/// a private one in `BUTLER_TEST_DIR`, by default in the target directory. `cargo xtask test` keeps the private server
+/// running; a single `cargo test` starts it if necessary and leaves it running for the next.
 pub struct TestServer {
     admin: PgConnectOptions,
     /// Kept until the process ends.
@@ -39,7 +39,7 @@ impl TestServer {
                 Self { admin: PgConnectOptions::from_str(&private.url("postgres"))?, private: Some(private) }
             }
         };
-        // A new database is written to the log page by page. To compress its pages takes longer than everything else.
+        // A new database is written to the log page by page. Compressing them takes about a third of its creation.
         server.admin = server.admin.options([("wal_compression", "off")]);
         db::remove_leftovers(&server).await?;
         Ok(server)

@@ -11,7 +11,7 @@ use crate::run::{root, target_dir};
 
 const MEMORY: &str = "/dev/shm";
 
-/// The databases and servers of all tests that run at the same time need less than half of it.
+/// Far more than the files of the tests, which took 200 MB in the middle of a run, since a server's log may grow to 1 GiB.
 const NEEDED_KB: u64 = 6 << 20;
 
 /// Selects another data directory for the PostgreSQL that tests share, instead of one in memory.
