@@ -136,8 +136,12 @@ impl Cluster {
             // Root may have written it in such a way that only root can read it.
             account.own(&custom)?;
         }
-        let instance =
-            Instance { socket_dir: &socket_dir, log_dir: &self.log_dir, prewarm: runtime.has_library("pg_prewarm") };
+        let instance = Instance {
+            socket_dir: &socket_dir,
+            log_dir: &self.log_dir,
+            major: runtime.major,
+            prewarm: runtime.has_library("pg_prewarm"),
+        };
         account.write(&self.dir.join("butler.conf"), &settings::render(&Machine::detect(), &instance))?;
         Ok(socket_dir)
     }
@@ -157,6 +161,11 @@ fn initdb(runtime: &Runtime, account: &Account, dir: &Path, password_file: &Path
         command.args(["--auth=scram-sha-256", "--data-checksums", "--encoding=UTF8", "--no-instructions"]);
         command.args(["--text-search-config=english", &format!("--username={OWNER}")]).args(locale);
         command.arg("--pwfile").arg(password_file).arg("-D").arg(dir);
+        if runtime.major >= 16 {
+            // Repeated hashing protects a password that can be guessed. This one is 24 random bytes, and each connection would
+            // hash it 4096 times.
+            command.args(["-c", "scram_iterations=1"]);
+        }
         let out = command.output().map_err(|error| PostgresError::Runtime {
             // "Not found" for an existing file means that its loader is missing, for example on a system without glibc.
             why: format!("initdb does not run on this system ({error})"),

@@ -63,6 +63,8 @@ fn cgroup_limit() -> Option<u64> {
 pub(crate) struct Instance<'a> {
     pub socket_dir: &'a Path,
     pub log_dir: &'a Path,
+    /// The major version of PostgreSQL.
+    pub major: u32,
     /// Whether pg_prewarm is installed.
     pub prewarm: bool,
 }
@@ -87,6 +89,8 @@ pub(crate) fn render(machine: &Machine, instance: &Instance<'_>) -> String {
     } else {
         ""
     };
+    // initdb hashes the owner's random password once; for other passwords the default holds.
+    let scram = if instance.major >= 16 { "scram_iterations = 4096\n" } else { "" };
     format!(
         "\
 # Written by butler at every start; changes here are lost. Put your own settings into custom.conf, which takes precedence.
@@ -97,7 +101,7 @@ port = 5432
 unix_socket_directories = {sockets}
 unix_socket_permissions = 0700
 password_encryption = 'scram-sha-256'
-max_connections = 100
+{scram}max_connections = 100
 cluster_name = 'butler'
 timezone = 'UTC'
 
@@ -159,7 +163,12 @@ mod tests {
         let machine = Machine { memory: gib * GIB, cores: 4, shm: u64::MAX };
         let text = render(
             &machine,
-            &Instance { socket_dir: Path::new("/a, b/\"c\" 'd'"), log_dir: Path::new("/l'og"), prewarm: true },
+            &Instance {
+                socket_dir: Path::new("/a, b/\"c\" 'd'"),
+                log_dir: Path::new("/l'og"),
+                major: 18,
+                prewarm: true,
+            },
         );
         let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} = ")));
         line.unwrap_or_else(|| panic!("{name} is not set")).to_owned()
@@ -177,8 +186,10 @@ mod tests {
     #[test]
     fn durability_settings_keep_their_defaults() {
         let machine = Machine { memory: GIB, cores: 1, shm: 64 * MIB };
-        let text =
-            render(&machine, &Instance { socket_dir: Path::new("/s"), log_dir: Path::new("/l"), prewarm: false });
+        let text = render(
+            &machine,
+            &Instance { socket_dir: Path::new("/s"), log_dir: Path::new("/l"), major: 18, prewarm: false },
+        );
         for name in ["fsync", "full_page_writes", "synchronous_commit"] {
             assert!(!text.lines().any(|line| line.starts_with(name)), "{name} keeps PostgreSQL's default");
         }
