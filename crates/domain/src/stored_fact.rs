@@ -34,6 +34,11 @@ pub struct StoredFact {
     /// Whether it waits for a person's approval, because its source is not trusted. Until then it has no effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub proposed: bool,
+    /// Whether nothing else is known about its subject, so that there is nothing to compare it with. Callers do not see it.
+    /// Always false for a fact with an entity or with dates.
+    #[serde(default, skip_serializing)]
+    #[schemars(skip)]
+    pub alone: bool,
     /// What to do about candidates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,

@@ -207,7 +207,7 @@ impl Memory {
                 Ok(outcome) => {
                     let stored = stored(fact, outcome)?;
                     self.training().record_writes(1);
-                    if !(stored.confirmed || stored.proposed) {
+                    if !(stored.confirmed || stored.proposed || stored.alone) {
                         self.find_conflicts_later(call, stored.id, fact.side());
                     }
                     return Ok(stored.with_hint());

@@ -52,6 +52,11 @@ DECLARE
     ended uuid[] := '{}';
     links jsonb := '[]';
     needs_approval boolean;
+    -- Whether the tenant has forgotten facts, and whether a person rejected a proposal.
+    has_forgotten boolean;
+    has_rejected boolean;
+    -- Whether anything else is known about the holder.
+    has_others boolean;
     said_key text;
     version uuid;
 BEGIN
@@ -207,7 +212,14 @@ BEGIN
         outcome := 'confirmed';
     ELSE
         version := embedding_version(p_tenant, fact.model, fact.model_version, fact.dimensions, p_at);
-        IF fact.forgotten <> 'checked' THEN
+        -- Most tenants have neither forgotten nor rejected statements, and looking for this one among them costs more than asking that.
+        SELECT EXISTS (SELECT FROM facts f WHERE f.tenant_id = p_tenant AND f.validity = 'retracted')
+               OR EXISTS (SELECT FROM tombstones t WHERE t.tenant_id = p_tenant AND t.hash IS NOT NULL AND t.allowed_at IS NULL),
+               EXISTS (SELECT FROM proposals p WHERE p.tenant_id = p_tenant AND p.state = 'rejected'),
+               EXISTS (SELECT FROM facts f
+                       WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.validity = 'active' AND f.id IS DISTINCT FROM known.id)
+            INTO has_forgotten, has_rejected, has_others;
+        IF has_forgotten AND fact.forgotten <> 'checked' THEN
             SELECT jsonb_agg(to_jsonb(f)) INTO answer
                 FROM forgotten_facts(p_tenant, about.id, fact.subject, of_key, fact.content, fact.valid_from,
                                      p_embedding, version, fact.near) f;
@@ -217,23 +229,25 @@ BEGIN
                 RETURN;
             END IF;
         END IF;
-        said_key := fact_statement(of_holder, of_key, fact.content)
-            || md5(concat_ws(E'\x1f', 'fact', fact.scope, of_holder, of_key,
-                             of_content, coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, '')));
+        IF has_rejected OR needs_approval THEN
+            said_key := fact_statement(of_holder, of_key, fact.content)
+                || md5(concat_ws(E'\x1f', 'fact', fact.scope, of_holder, of_key,
+                                 of_content, coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, '')));
+        END IF;
         -- unless a person states or approves it, or it is stored already, in whatever scope
-        IF says_same IS NOT TRUE AND fact.source <> 'person' AND fact.approved IS NOT TRUE
-           AND EXISTS (SELECT FROM proposals p WHERE p.tenant_id = p_tenant AND p.state = 'rejected')
-           AND was_rejected(p_tenant, said_key,
+        IF has_rejected AND says_same IS NOT TRUE AND fact.source <> 'person' AND fact.approved IS NOT TRUE THEN
+            IF was_rejected(p_tenant, said_key,
                             ARRAY(SELECT fact_statement(h, of_key, fact.content)
                                   FROM unnest(statement_holders(p_tenant, about.id, fact.subject)) AS h))
-           AND NOT EXISTS (SELECT FROM facts f
-                           WHERE f.tenant_id = p_tenant
-                             AND f.holder IN (of_holder, fact_holder(NULL, fact.subject))
-                             AND f.predicate_key = of_key AND f.validity = 'active'
-                             AND content_key(f.content) = of_content) THEN
-            outcome := 'rejected';
-            RETURN NEXT;
-            RETURN;
+               AND NOT EXISTS (SELECT FROM facts f
+                               WHERE f.tenant_id = p_tenant
+                                 AND f.holder IN (of_holder, fact_holder(NULL, fact.subject))
+                                 AND f.predicate_key = of_key AND f.validity = 'active'
+                                 AND content_key(f.content) = of_content) THEN
+                outcome := 'rejected';
+                RETURN NEXT;
+                RETURN;
+            END IF;
         END IF;
         IF needs_approval THEN
             SELECT p.outcome, jsonb_build_object('id', p.proposal_id, 'superseded_id', NULL, 'entity_id', about.id,
@@ -342,7 +356,11 @@ BEGIN
     END IF;
     answer := jsonb_strip_nulls(jsonb_build_object(
         'candidates', about.candidates, 'object_entity_id', object_id, 'object_candidates', object_candidates,
-        'confirmed', CASE WHEN outcome = 'confirmed' THEN true END))
+        'confirmed', CASE WHEN outcome = 'confirmed' THEN true END,
+        -- Nothing else is known about its subject. Of two facts that are stored at the same moment, both may seem alone; the job
+        -- compares them. Placing dated facts may make another one active.
+        'alone', CASE WHEN NOT has_others AND NOT is_dated AND about.id IS NULL AND (known.id IS NULL OR known.id = ANY (ended))
+                      THEN true END))
         || jsonb_build_object('id', fact.id, 'superseded_id', ended[1], 'entity_id', about.id, 'linked_by', about.linked_by);
     IF p_request IS NOT NULL THEN
         PERFORM keep_response(p_tenant, p_at, p_request, answer);

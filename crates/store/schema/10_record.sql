@@ -38,6 +38,29 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION time_is_plausible IS 'Whether a time is finite and in the years 1 to 9999. NULL is plausible.';
 
+-- These two do not call time_is_plausible: while a dump is restored, the search path does not find it.
+CREATE FUNCTION times_are_plausible(VARIADIC times timestamptz[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    at timestamptz;
+BEGIN
+    FOREACH at IN ARRAY times LOOP
+        IF at < timestamptz '0001-01-01 00:00:00+00' OR at >= timestamptz '10000-01-01 00:00:00+00' THEN
+            RETURN false;
+        END IF;
+    END LOOP;
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION times_are_plausible IS 'Whether each of these times is plausible (time_is_plausible).';
+
+CREATE FUNCTION bounds_are_plausible(lower_bound timestamptz, upper_bound timestamptz) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN (NOT isfinite(lower_bound)
+            OR lower_bound >= timestamptz '0001-01-01 00:00:00+00' AND lower_bound < timestamptz '10000-01-01 00:00:00+00')
+       AND (NOT isfinite(upper_bound)
+            OR upper_bound >= timestamptz '0001-01-01 00:00:00+00' AND upper_bound < timestamptz '10000-01-01 00:00:00+00');
+END $$;
+COMMENT ON FUNCTION bounds_are_plausible IS 'Whether each bound is infinite or plausible (time_is_plausible).';
+
 CREATE TABLE butler_clock (
     only_row boolean PRIMARY KEY DEFAULT true,
     latest   timestamptz,

@@ -10,7 +10,8 @@ CREATE TABLE memory_events (
     request_id  text,
     payload     jsonb NOT NULL DEFAULT '{}',
     created_at  timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT memory_events_memory_type_known CHECK (memory_type IN ('episode', 'fact', 'rule', 'entity')),
+    -- one constant, because the text of a constraint is read before each insert
+    CONSTRAINT memory_events_memory_type_known CHECK (memory_type = ANY ('{episode,fact,rule,entity}')),
     CONSTRAINT memory_events_payload_object CHECK (jsonb_typeof(payload) = 'object'),
     CONSTRAINT memory_events_times_plausible CHECK (time_is_plausible(created_at))
 );

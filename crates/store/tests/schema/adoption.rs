@@ -227,7 +227,8 @@ async fn every_time_is_checked() {
          WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
            AND a.atttypid = 'timestamptz'::regtype AND c.relname NOT IN ('butler_migrations', 'butler_functions')
            AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c' AND k.convalidated
-                             AND a.attnum = ANY (k.conkey) AND pg_get_constraintdef(k.oid) LIKE '%time_is_plausible(%')
+                             AND a.attnum = ANY (k.conkey)
+                             AND pg_get_constraintdef(k.oid) ~ '(time_is|times_are|bounds_are)_plausible')
          ORDER BY 1",
     )
     .fetch_all(&mut TestDb::new().await.connect().await)

@@ -165,6 +165,43 @@ async fn facts_table_indexes() {
     catalogue.assert_index("rules", "gin (search_vector)");
 }
 
+/// The functions that the constraints of facts call.
+#[tokio::test]
+async fn facts_refuse_values_that_no_fact_can_have() {
+    let db = TestDb::new().await;
+    let mut conn = db.connect().await;
+    let mut insert = async |column: &str, value: &str| {
+        let insert = format!(
+            "INSERT INTO facts (subject, predicate, content, {column}) VALUES ('a', gen_random_uuid(), 'b', {value})"
+        );
+        sqlx::raw_sql(sqlx::AssertSqlSafe(insert)).execute(&mut conn).await
+    };
+    for (constraint, column, values) in [
+        ("facts_kinds_known", "validity", &["'activ'", "''"][..]),
+        ("facts_kinds_known", "permanence", &["'forever'"]),
+        ("facts_kinds_known", "source", &["'rumour'"]),
+        ("facts_numbers_in_range", "importance", &["-0.1", "10.1", "'nan'"]),
+        ("facts_numbers_in_range", "confidence", &["-0.1", "1.1", "'nan'"]),
+        ("facts_numbers_in_range", "decay_rate", &["-0.1", "'infinity'", "'nan'"]),
+        ("facts_documents_shaped", "tags", &["'{}'", "'null'"]),
+        ("facts_documents_shaped", "metadata", &["'[]'", "'1'"]),
+        ("facts_documents_shaped", "dates", &["'[]'"]),
+        ("facts_times_plausible", "ended_at", &["'infinity'", "'10000-01-01 00:00Z'", "'0001-12-31 00:00Z BC'"]),
+        ("facts_holds_plausible", "holds_from", &["'10000-01-01 00:00Z'"]),
+        ("facts_holds_plausible", "holds_to", &["'0001-12-31 00:00Z BC'"]),
+    ] {
+        for value in values {
+            let error = insert(column, value).await.unwrap_err().to_string();
+            assert!(error.contains(&format!("\"{constraint}\"")), "{column} = {value}: {error}");
+        }
+    }
+    for (column, value) in
+        [("importance", "10"), ("dates", "NULL"), ("ended_at", "'9999-12-31'"), ("holds_to", "'-infinity'")]
+    {
+        insert(column, value).await.unwrap_or_else(|error| panic!("{column} = {value}: {error}"));
+    }
+}
+
 #[tokio::test]
 async fn entity_keyed_fact_uniqueness_as_partial_unique_indexes_that_coexist() {
     let catalogue = catalogue().await;
