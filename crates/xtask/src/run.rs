@@ -3,7 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
@@ -75,9 +76,41 @@ pub fn step(name: &str, command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Runs a step that downloads, and repeats it after each of the pauses while it fails: a registry may be unavailable for
+/// minutes, and the checks that need the download would all be lost.
+pub fn download(name: &str, command: &mut Command, pauses: &[Duration]) -> anyhow::Result<()> {
+    for pause in pauses {
+        match step(name, command) {
+            Ok(()) => return Ok(()),
+            Err(error) => eprintln!("{error}\n── {name}: again in {} s", pause.as_secs()),
+        }
+        thread::sleep(*pause);
+    }
+    step(name, command)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_download_is_repeated_until_it_succeeds() {
+        let dir = std::env::temp_dir().join(format!("xtask-download-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        // fails as long as fewer than two attempts left a line
+        let script = "echo attempt >> attempts; test $(wc -l < attempts) -ge $0";
+        let attempts = |needed: &str| {
+            let mut command = Command::new("sh");
+            command.current_dir(&dir).args(["-c", script, needed]);
+            let result = download("download", &mut command, &[Duration::ZERO, Duration::ZERO]);
+            let made = std::fs::read_to_string(dir.join("attempts")).unwrap().lines().count();
+            std::fs::remove_file(dir.join("attempts")).unwrap();
+            (result.is_ok(), made)
+        };
+        let outcome = [attempts("1"), attempts("2"), attempts("9")];
+        std::fs::remove_dir_all(&dir).unwrap();
+        assert_eq!(outcome, [(true, 1), (true, 2), (false, 3)]);
+    }
 
     #[test]
     fn cargo_is_called_without_the_variables_of_this_package() {

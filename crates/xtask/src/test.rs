@@ -31,7 +31,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let dashboard = args.filter.is_none() && !args.skip_dashboard;
     if dashboard {
         // before the minutes of tests, not after them
-        web::require_tools(!args.skip_browser)?;
+        web::install_tools(!args.skip_browser)?;
     }
     step("format", cargo().args(["fmt", "--all", "--", "--check"]).args(tool_files()?))
         .context("`cargo fmt --all -- crates/memory/src/tools/*.rs` formats everything")?;

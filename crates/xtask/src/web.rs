@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::Context;
 
-use crate::run::{cargo, exists, root, step, target_dir};
+use crate::run::{cargo, download, exists, root, step, target_dir};
 use crate::scratch::Scratch;
 
 #[derive(clap::Args)]
@@ -19,8 +20,12 @@ pub struct Args {
     pub skip_browser: bool,
 }
 
-/// Fails if Node.js or npm is missing, or Chromium, which `apt-get` installs first if it can.
-pub fn require_tools(browser: bool) -> anyhow::Result<()> {
+/// Between the attempts to install packages, four minutes in all.
+const PAUSES: [Duration; 4] =
+    [Duration::from_secs(10), Duration::from_secs(30), Duration::from_secs(60), Duration::from_secs(140)];
+
+/// Installs the packages, and Chromium if `apt-get` can. Fails if Node.js, npm or Chromium is missing.
+pub fn install_tools(browser: bool) -> anyhow::Result<()> {
     for tool in ["node", "npm"] {
         anyhow::ensure!(
             exists(tool, &["--version"]),
@@ -28,12 +33,12 @@ pub fn require_tools(browser: bool) -> anyhow::Result<()> {
              checks out with `cargo xtask test --skip-dashboard`"
         );
     }
+    install()?;
     if browser { require_chromium() } else { Ok(()) }
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    require_tools(!args.build && !args.skip_browser)?;
-    install()?;
+    install_tools(!args.build && !args.skip_browser)?;
     if args.build {
         step("dashboard: client", npm().args(["run", "--silent", "generate"]))?;
         return build(&root().join("crates/server/dashboard"));
@@ -77,7 +82,8 @@ fn install() -> anyhow::Result<()> {
         return Ok(());
     }
     // not `npm ci`: it rejects lock files without the optional packages of other platforms, which npm itself writes
-    step("dashboard: packages", npm().args(["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]))?;
+    let arguments = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+    download("dashboard: packages", npm().args(arguments), &PAUSES)?;
     fs::write(&installed, lock).context("cannot write into web/node_modules")
 }
 
@@ -104,8 +110,9 @@ fn require_chromium() -> anyhow::Result<()> {
         |arguments: &[&str]| Command::new("apt-get").args(arguments).status().is_ok_and(|status| status.success());
     let install = ["install", "--yes", "--quiet", "--no-install-recommends", "chromium"];
     // a new machine has no package lists yet
+    let updated = || apt(&["update", "--quiet", "-o", "Acquire::Retries=5"]) && apt(&install);
     anyhow::ensure!(
-        apt(&install) || (apt(&["update", "--quiet"]) && apt(&install)),
+        apt(&install) || updated(),
         "Chromium is missing, which the dashboard's browser tests need, and apt-get could not install it\nhint: install \
          it (Debian: `apt-get install chromium`), or leave these tests out with `--skip-browser`"
     );

@@ -55,7 +55,7 @@ pub fn python() -> PathBuf {
         run_successfully(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv), "python3 with venv");
         let requirements = scripts().join("requirements.txt");
         run_successfully(
-            Command::new(venv.join("bin/pip")).args(["install", "--quiet", "-r"]).arg(requirements),
+            Command::new(venv.join("bin/pip")).args(["install", "--quiet", "--retries", "8", "-r"]).arg(requirements),
             "pip",
         );
     });
@@ -67,7 +67,7 @@ pub fn node(script: &str) -> PathBuf {
     let dir = installed("node", "package.json", |dir| {
         std::fs::copy(scripts().join("package.json"), dir.join("package.json")).unwrap();
         run_successfully(
-            Command::new("npm").args(["install", "--no-audit", "--no-fund", "--silent"]).current_dir(dir),
+            Command::new("npm").args(["install", "--no-audit", "--no-fund", "--fetch-retries=8"]).current_dir(dir),
             "npm",
         );
     });
