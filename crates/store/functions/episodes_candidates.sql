@@ -46,7 +46,7 @@ BEGIN
               FROM episodes r
               WHERE r.tenant_id = p_tenant
                 AND (p_scope IS NULL OR r.butler = p_scope)
-                AND r.search_vector @@ p_broad
+                AND (r.search_vector @@ p_broad) IS TRUE
               OFFSET 0) m;
 END $$;
 REVOKE EXECUTE ON FUNCTION episodes_match_scan FROM PUBLIC;

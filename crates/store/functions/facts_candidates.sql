@@ -65,7 +65,7 @@ BEGIN
               WHERE r.tenant_id = p_tenant
                 AND r.validity = active
                 AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
-                AND (r.search_vector @@ p_broad OR r.entity_id = ANY (p_named) OR r.object_entity_id = ANY (p_named))
+                AND (r.search_vector @@ p_broad OR r.entity_id = ANY (p_named) OR r.object_entity_id = ANY (p_named)) IS TRUE
               OFFSET 0) m;
 END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_scan FROM PUBLIC;

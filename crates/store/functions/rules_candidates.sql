@@ -46,7 +46,7 @@ BEGIN
               FROM rules r
               WHERE r.tenant_id = p_tenant
                 AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
-                AND r.search_vector @@ p_broad
+                AND (r.search_vector @@ p_broad) IS TRUE
               OFFSET 0) m;
 END $$;
 REVOKE EXECUTE ON FUNCTION rules_match_scan FROM PUBLIC;

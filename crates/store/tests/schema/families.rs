@@ -126,6 +126,10 @@ const NO_NAMES: &[Difference] = &[
     (", p_named uuid[]", ""),
     (" | name_hit(m.entity_id, m.object_entity_id, p_named, cardinality(p_terms))", ""),
     (
+        "(r.search_vector @@ p_broad OR r.entity_id = ANY (p_named) OR r.object_entity_id = ANY (p_named)) IS TRUE",
+        "(r.search_vector @@ p_broad) IS TRUE",
+    ),
+    (
         "(r.search_vector @@ p_broad OR r.entity_id = ANY (p_named) OR r.object_entity_id = ANY (p_named))",
         "r.search_vector @@ p_broad",
     ),
