@@ -99,6 +99,30 @@ async fn a_misspelled_word_finds_its_memory_and_never_outranks_an_exact_match() 
 }
 
 #[tokio::test]
+async fn a_corrected_rare_word_does_not_outrank_a_commoner_word_that_was_typed() {
+    let world = MemoryFixture::new().await;
+    for n in 0..30 {
+        fact(&world, &format!("s{n}"), "note", &format!("unrelated entry {n}")).await;
+    }
+    let rare = fact(&world, "project", "language", "written in typescript").await;
+    let mut typed: Vec<Uuid> = Vec::new();
+    for n in 0..5 {
+        typed.push(fact(&world, &format!("bed {n}"), "place", &format!("in the garden, number {n}")).await);
+    }
+    typed.sort();
+    // Without vectors only the words decide.
+    world.db.execute("UPDATE facts SET embedding = NULL, embedding_version_id = NULL").await;
+    for mode in ["hybrid", "fused"] {
+        let mut ranked = found(&world, mode, "garden typsecript").await;
+        assert_eq!(ranked.get(5), Some(&rare), "{mode}");
+        ranked.truncate(5);
+        ranked.sort();
+        assert_eq!(ranked, typed, "{mode}");
+        assert_eq!(found(&world, mode, "entry typsecript").await[0], rare, "{mode}: most facts contain the word entry");
+    }
+}
+
+#[tokio::test]
 async fn what_was_used_today_does_not_outrank_a_clear_match() {
     let world = MemoryFixture::new().await;
     for n in 0..30 {
