@@ -52,16 +52,30 @@ COMMENT ON FUNCTION name_hit IS 'The bits of the named entities at both ends of 
 
 -- A frequent term is found in a sample (p_shares, see memory_pool). All rows with a rare term are among the candidates, so
 -- it is counted there.
+--
+-- A guessed term (near_words) weighs less than every term that some candidate contains as typed: what was typed is certain. A
+-- term that most rows contain says nothing, so it limits no guess.
 CREATE OR REPLACE FUNCTION term_weights(
     p_terms text[], p_factors double precision[], p_hits bigint[], p_shares jsonb, p_rows double precision)
 RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    -- the factor of words that only phrase a question (memory_retrieve); a guess has a larger one
+    asking constant double precision := 0.1;
 BEGIN
     RETURN ARRAY(
         WITH counted AS MATERIALIZED (SELECT h.hits, count(*) AS rows FROM unnest(p_hits) AS h (hits) GROUP BY h.hits)
-        SELECT p_factors[n] * greatest(0.01, ln((p_rows + 1) / (0.5 + greatest(
-                   p_rows * coalesce((p_shares ->> term_lexeme(p_terms[n]))::double precision, 0),
-                   (SELECT coalesce(sum(c.rows), 0) FROM counted c WHERE c.hits & (1::bigint << (n - 1)) <> 0)))))
-        FROM generate_series(1, cardinality(p_terms)) AS n);
+        SELECT t.factor * CASE WHEN t.factor > asking AND t.factor < 1
+                               THEN least(t.rarity, min(t.rarity) FILTER (WHERE t.factor = 1 AND t.found > 0
+                                                                                AND t.rows <= p_rows / 2) OVER ())
+                               ELSE t.rarity END
+        FROM (SELECT r.n, p_factors[r.n] AS factor, r.found, r.rows,
+                     greatest(0.01, ln((p_rows + 1) / (0.5 + r.rows))) AS rarity
+              FROM (SELECT n, c.found,
+                           greatest(c.found, p_rows * coalesce((p_shares ->> term_lexeme(p_terms[n]))::double precision, 0)) AS rows
+                    FROM generate_series(1, cardinality(p_terms)) AS n,
+                         LATERAL (SELECT coalesce(sum(c.rows), 0)::double precision AS found FROM counted c
+                                  WHERE c.hits & (1::bigint << (n - 1)) <> 0) c) r) t
+        ORDER BY t.n);
 END $$;
 COMMENT ON FUNCTION term_weights IS
     'What each term of the query adds to a keyword score. p_factors: less than 1 for a guessed term. p_hits: of all candidates.';

@@ -48,6 +48,10 @@ DECLARE
     factors double precision[] := ARRAY(
         SELECT CASE WHEN term_lexeme(t.term) = ANY (asking) THEN 0.1 ELSE 1 END::double precision
         FROM unnest(terms) WITH ORDINALITY AS t (term, n) ORDER BY t.n);
+    -- the words that misspelled ones may stand for
+    typed_words text[];
+    guessed_words text[];
+    guess_factors double precision[];
     corrections jsonb;
     options jsonb;
     hops constant integer := coalesce((p_request ->> 'hops')::integer, 0);
@@ -71,11 +75,15 @@ BEGIN
     END IF;
     -- A misspelled word is searched as the words that it may stand for.
     IF jsonb_array_length(p_request -> 'unknown_words') > 0 THEN
+        SELECT array_agg(w.typed), array_agg(w.word), array_agg(w.factor) INTO typed_words, guessed_words, guess_factors
+            FROM near_words(p_tenant, ARRAY(SELECT jsonb_array_elements_text(p_request -> 'unknown_words'))) w;
+    END IF;
+    IF typed_words IS NOT NULL THEN
         SELECT (terms || array_agg(n.term ORDER BY n.term))[:52], (factors || array_agg(n.factor ORDER BY n.term))[:52],
                jsonb_object_agg(n.word, n.typed)
             INTO terms, factors, corrections
             FROM (SELECT min(w.typed) AS typed, min(w.word) AS word, t.term, max(w.factor) AS factor
-                  FROM near_words(p_tenant, ARRAY(SELECT jsonb_array_elements_text(p_request -> 'unknown_words'))) w,
+                  FROM unnest(typed_words, guessed_words, guess_factors) AS w (typed, word, factor),
                        unnest(query_terms(plainto_tsquery('english', w.word))) AS t (term)
                   WHERE t.term <> ALL (terms)
                   GROUP BY t.term) n;
@@ -92,7 +100,7 @@ BEGIN
         IF EXISTS (SELECT FROM facts r WHERE r.tenant_id = p_tenant) THEN
             IF by_names OR hops > 0 THEN
                 SELECT n.ids, n.weights INTO named, name_weights
-                    FROM named_entities(p_tenant, ARRAY(SELECT jsonb_array_elements_text(p_request -> 'names')),
+                    FROM named_entities(p_tenant, p_request -> 'names', typed_words, guessed_words, guess_factors,
                                         (pool ->> 'rows')::double precision) n;
             END IF;
             -- A name may consist of stop words, such as "The Who".

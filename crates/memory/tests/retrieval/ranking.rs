@@ -61,6 +61,25 @@ async fn the_facts_of_a_named_entity_are_found_whatever_they_say() {
 }
 
 #[tokio::test]
+async fn a_name_without_its_accents_or_misspelled_finds_the_facts_of_its_entity_but_counts_less() {
+    let world = MemoryFixture::new().await;
+    let entity = json!({"canonical_name": "Margarethe Grønning", "entity_type": "person", "aliases": ["Tante Sølvi"]});
+    let entity = id(&world.call("entity_create", entity).await.unwrap());
+    for n in 0..40 {
+        fact(&world, &format!("s{n}"), "note", &format!("entry number {n} about dinner")).await;
+    }
+    let wanted = fact_with(&world, "aunt", "diet", "no shellfish", json!({"entity_id": entity})).await;
+    let mut scores: Vec<f64> = Vec::new();
+    for query in ["Tante Sølvi", "TANTE SOLVI?", "Tante Solvo", "Tannte Solvo's"] {
+        let hits = results(&world, "memory_search", json!({"query": query, "mode": "hybrid", "explain": true})).await;
+        let hit = hits.iter().find(|hit| id(hit) == wanted).unwrap_or_else(|| panic!("{query}: {hits:?}"));
+        assert_eq!(hit["explain"]["named"], true, "{query}");
+        scores.push(number(&hit["explain"], "keyword_score"));
+    }
+    assert!(scores.is_sorted_by(|better, worse| better > worse), "{scores:?}");
+}
+
+#[tokio::test]
 async fn a_misspelled_word_finds_its_memory_and_never_outranks_an_exact_match() {
     let world = MemoryFixture::new().await;
     let wanted = fact(&world, "project", "language", "written in typescript").await;
@@ -76,6 +95,30 @@ async fn a_misspelled_word_finds_its_memory_and_never_outranks_an_exact_match() 
     let exact = fact(&world, "typo", "example", "typsecript").await;
     for mode in ["keyword", "hybrid", "fused"] {
         assert_eq!(found(&world, mode, "typsecript").await[0], exact, "{mode}");
+    }
+}
+
+#[tokio::test]
+async fn a_corrected_rare_word_does_not_outrank_a_commoner_word_that_was_typed() {
+    let world = MemoryFixture::new().await;
+    for n in 0..30 {
+        fact(&world, &format!("s{n}"), "note", &format!("unrelated entry {n}")).await;
+    }
+    let rare = fact(&world, "project", "language", "written in typescript").await;
+    let mut typed: Vec<Uuid> = Vec::new();
+    for n in 0..5 {
+        typed.push(fact(&world, &format!("bed {n}"), "place", &format!("in the garden, number {n}")).await);
+    }
+    typed.sort();
+    // Without vectors only the words decide.
+    world.db.execute("UPDATE facts SET embedding = NULL, embedding_version_id = NULL").await;
+    for mode in ["hybrid", "fused"] {
+        let mut ranked = found(&world, mode, "garden typsecript").await;
+        assert_eq!(ranked.get(5), Some(&rare), "{mode}");
+        ranked.truncate(5);
+        ranked.sort();
+        assert_eq!(ranked, typed, "{mode}");
+        assert_eq!(found(&world, mode, "entry typsecript").await[0], rare, "{mode}: most facts contain the word entry");
     }
 }
 
