@@ -35,6 +35,8 @@ pub(crate) trait ToolDefinition: Send + Sync + 'static {
     const NAME: &'static str;
     const TITLE: &'static str;
     const DESCRIPTION: &'static str;
+    /// The command that a person types instead of the tool. Errors on the command line name it.
+    const COMMAND: Option<&'static str> = None;
     const ANNOTATIONS: Annotations;
     /// The right that the caller's token needs.
     const RIGHT: Right;
