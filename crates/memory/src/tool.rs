@@ -91,6 +91,7 @@ impl Tool {
         Self { spec: Arc::new(ToolSpec::of::<T>()), run: |memory, call| run::<T>(memory, call).boxed() }
     }
 
+    /// What is known about the tool without calling it. Calls keep a reference to it.
     pub fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
     }

@@ -18,6 +18,7 @@ pub enum FoundKind {
 }
 
 impl FoundKind {
+    /// The name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Fact => "fact",
