@@ -30,6 +30,8 @@ pub const ENTITY_NAME_BYTES: usize = 512;
 pub const ALIASES: usize = 64;
 /// The aliases an entity can have after merges. All its names together form one indexed text.
 pub const MERGED_ALIASES: usize = 1024;
+/// A setting or lifetime in days: about a century. Much larger values overflow the arithmetic on timestamps.
+pub const DAYS: i64 = 36_500;
 /// How far relations are followed.
 pub const NEIGHBOR_DEPTH: usize = 3;
 /// The relations in one answer.

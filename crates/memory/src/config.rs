@@ -80,9 +80,9 @@ pub struct EmbeddingConfig {
 
 impl EmbeddingConfig {
     /// The only supported model. Its vector size is fixed by the `vector(384)` columns of the tables.
-    pub const MODEL: &'static str = "all-MiniLM-L6-v2";
+    pub const MODEL: &'static str = butler_embed::MODEL;
     /// The only supported vector size, that of [`Self::MODEL`].
-    pub const DIMENSIONS: usize = 384;
+    pub const DIMENSIONS: usize = butler_embed::DIMENSIONS;
 }
 
 impl Default for EmbeddingConfig {

@@ -29,7 +29,8 @@ BEGIN
     SELECT * INTO corrected FROM corrected_query(p_tenant, p_words);
     words := coalesce(corrected.query, typed_query(p_words));
     weight := coalesce(corrected.factor, 1);
-    few_episodes := (SELECT count(*) < 3000 FROM (SELECT FROM episodes e WHERE e.tenant_id = p_tenant LIMIT 3000) e);
+    few_episodes := (SELECT count(*) < small_tenant_rows()
+        FROM (SELECT FROM episodes e WHERE e.tenant_id = p_tenant LIMIT small_tenant_rows()) e);
 
     -- Facts with these words. IS TRUE keeps the planner from using the word index, which covers all tenants.
     IF words IS NULL THEN
