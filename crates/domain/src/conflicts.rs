@@ -23,7 +23,7 @@ pub enum Kind {
 /// In what two facts differ, or where they repeat each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum ConflictReason {
     Number,
     Date,
     Negation,
@@ -35,7 +35,7 @@ pub enum Why {
     NearIdentical,
 }
 
-impl From<Difference> for Why {
+impl From<Difference> for ConflictReason {
     fn from(difference: Difference) -> Self {
         match difference {
             Difference::Number => Self::Number,
@@ -62,7 +62,7 @@ impl Side {
 }
 
 /// Whether two facts that hold at the same time are in conflict. `similarity` is the cosine similarity of their embeddings.
-pub fn conflict(a: &Side, b: &Side, related: Related, similarity: Option<f64>) -> Option<(Kind, Why)> {
+pub fn conflict(a: &Side, b: &Side, related: Related, similarity: Option<f64>) -> Option<(Kind, ConflictReason)> {
     let similarity = similarity.unwrap_or(0.0);
     let same_content = || is_paraphrase_about(&a.subject, &a.content, &b.content, similarity);
     let differs = || {
@@ -72,24 +72,24 @@ pub fn conflict(a: &Side, b: &Side, related: Related, similarity: Option<f64>) -
     match related {
         // The same statement in two scopes is what scopes are for, and a statement may say more than the other.
         Related::Key if same_content() || one_says_more(a, b) => None,
-        Related::Key => differs().or(Some((Kind::Contradiction, Why::Scopes))),
-        Related::Subject if same_content() => Some((Kind::Duplicate, Why::NearIdentical)),
+        Related::Key => differs().or(Some((Kind::Contradiction, ConflictReason::Scopes))),
+        Related::Subject if same_content() => Some((Kind::Duplicate, ConflictReason::NearIdentical)),
         Related::Subject if one_says_more(a, b) => None,
-        Related::Subject => differs().or(Some((Kind::Contradiction, Why::Subjects))),
+        Related::Subject => differs().or(Some((Kind::Contradiction, ConflictReason::Subjects))),
         Related::Near => near(a, b, similarity),
         Related::Other => {
             let same_predicate = normal_form(&a.predicate) == normal_form(&b.predicate);
-            (same_predicate && repeats(a, b, similarity)).then_some((Kind::Duplicate, Why::NearIdentical))
+            (same_predicate && repeats(a, b, similarity)).then_some((Kind::Duplicate, ConflictReason::NearIdentical))
         }
     }
 }
 
 /// Two facts about the same thing, whose predicates may differ.
-fn near(a: &Side, b: &Side, similarity: f64) -> Option<(Kind, Why)> {
+fn near(a: &Side, b: &Side, similarity: f64) -> Option<(Kind, ConflictReason)> {
     if normal_form(&a.predicate) == normal_form(&b.predicate) {
         // Values of one predicate that coexist.
         if is_paraphrase_about(&a.subject, &a.content, &b.content, similarity) {
-            return Some((Kind::Duplicate, Why::NearIdentical));
+            return Some((Kind::Duplicate, ConflictReason::NearIdentical));
         }
         return match contradiction_about(&a.subject, &a.content, &b.content)? {
             // "Has visited 3 times" and "has visited 4 times" of a list may both be true.
@@ -98,7 +98,7 @@ fn near(a: &Side, b: &Side, similarity: f64) -> Option<(Kind, Why)> {
         };
     }
     if repeats(a, b, similarity) {
-        return Some((Kind::Duplicate, Why::NearIdentical));
+        return Some((Kind::Duplicate, ConflictReason::NearIdentical));
     }
     let difference = (similarity >= ABOUT_THE_SAME)
         .then(|| contradiction_about(&a.subject, &a.statement(), &b.statement()))
@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn two_values_in_two_scopes_contradict_each_other() {
         let found = |a, b| conflict(&side("city", a), &side("city", b), Related::Key, Some(0.8));
-        assert_eq!(found("Berlin", "Hamburg"), Some((Kind::Contradiction, Why::Scopes)));
-        assert_eq!(found("Weighs 72 kg", "Weighs 75 kg"), Some((Kind::Contradiction, Why::Number)));
+        assert_eq!(found("Berlin", "Hamburg"), Some((Kind::Contradiction, ConflictReason::Scopes)));
+        assert_eq!(found("Weighs 72 kg", "Weighs 75 kg"), Some((Kind::Contradiction, ConflictReason::Number)));
         assert_eq!(found("Lives in Berlin", "Anna lives in Berlin."), None);
         assert_eq!(found("Berlin", "Berlin, Germany"), None);
     }
@@ -142,18 +142,18 @@ mod tests {
     fn a_predicate_is_part_of_the_statement() {
         let found = |p, a, q, b, similarity| conflict(&side(p, a), &side(q, b), Related::Near, Some(similarity));
         let likes = found("likes", "green tea", "dislikes", "green tea", 0.95);
-        assert_eq!(likes, Some((Kind::Contradiction, Why::Opposite)));
+        assert_eq!(likes, Some((Kind::Contradiction, ConflictReason::Opposite)));
         assert_eq!(found("lives_in", "Berlin", "born_in", "Berlin", 0.95), None);
         assert_eq!(found("weight", "72 kg", "bench_press", "75 kg", 0.8), None);
         let repeated = found("hobby", "Plays chess in a club", "leisure", "Plays chess at a club", 0.96);
-        assert_eq!(repeated, Some((Kind::Duplicate, Why::NearIdentical)));
+        assert_eq!(repeated, Some((Kind::Duplicate, ConflictReason::NearIdentical)));
         assert_eq!(found("hobby", "Plays chess in a club", "leisure", "Plays chess at a club", 0.6), None);
     }
 
     #[test]
     fn values_of_a_list_conflict_only_if_they_deny_each_other() {
         let found = |a, b| conflict(&side("diet", a), &side("diet", b), Related::Near, Some(0.9));
-        assert_eq!(found("Eats meat", "Does not eat meat"), Some((Kind::Contradiction, Why::Negation)));
+        assert_eq!(found("Eats meat", "Does not eat meat"), Some((Kind::Contradiction, ConflictReason::Negation)));
         assert_eq!(found("Eats 2 eggs", "Eats 3 eggs"), None);
         assert_eq!(found("Eats cheese", "Eats fish"), None);
     }

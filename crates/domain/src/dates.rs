@@ -54,6 +54,7 @@ impl GivenDate {
         Ok(Self { text: text.to_owned(), at, end })
     }
 
+    /// A moment without a length; its text is RFC 3339 in UTC.
     pub fn instant(at: Timestamp) -> Self {
         Self { text: at.to_rfc3339_opts(SecondsFormat::AutoSi, true), at, end: at }
     }

@@ -10,6 +10,7 @@ macro_rules! events {
         pub enum EventType { $(#[serde(rename = $text)] $variant),+ }
 
         impl EventType {
+            /// Every event type, in the order of their declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The name in the column `event_type` and in JSON.

@@ -29,6 +29,7 @@ macro_rules! id {
         pub struct $name(pub Uuid);
 
         impl $name {
+            /// A new id. Ids sort by `at`, so the ids of newer rows are greater.
             pub fn new(at: Timestamp) -> Self {
                 Self(new_id(at))
             }

@@ -33,6 +33,7 @@ pub struct Reason {
     pub excerpt: String,
 }
 
+/// What a suspicious passage tries to make an agent do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "ReasonKind")]

@@ -22,6 +22,7 @@ macro_rules! kind {
         pub enum $name { $(#[serde(rename = $text)] $variant),+ }
 
         impl $name {
+            /// Every value, in the order of their declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
             /// The names of [`Self::ALL`], in the same order.
             pub const NAMES: &'static [&'static str] = &[$($text),+];

@@ -13,13 +13,16 @@ pub const RESULTS: usize = 100;
 pub const TOKEN_BUDGET: usize = 1_000_000;
 /// The tags of one memory.
 pub const TAGS: usize = 64;
+/// One tag, which is a label and not a sentence.
 pub const TAG_BYTES: usize = 256;
 /// The metadata of a memory or entity, as JSON text.
 pub const METADATA_BYTES: usize = 64 * 1024;
 /// Names of tenants, scopes and butlers. Together with subject and predicate they form B-tree keys, which PostgreSQL
 /// limits to 2704 bytes.
 pub const NAME_BYTES: usize = 256;
+/// The subject of a fact, a part of the B-tree key.
 pub const SUBJECT_BYTES: usize = 1024;
+/// The predicate of a fact, a part of the B-tree key.
 pub const PREDICATE_BYTES: usize = 512;
 /// The name of an entity. A longer text was most likely meant for another field.
 pub const ENTITY_NAME_BYTES: usize = 512;
@@ -27,6 +30,8 @@ pub const ENTITY_NAME_BYTES: usize = 512;
 pub const ALIASES: usize = 64;
 /// The aliases an entity can have after merges. All its names together form one indexed text.
 pub const MERGED_ALIASES: usize = 1024;
+/// A setting or lifetime in days: about a century. Much larger values overflow the arithmetic on timestamps.
+pub const DAYS: i64 = 36_500;
 /// How far relations are followed.
 pub const NEIGHBOR_DEPTH: usize = 3;
 /// The relations in one answer.

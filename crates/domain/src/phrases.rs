@@ -21,7 +21,7 @@ use serde::Serialize;
 use crate::clock::Timestamp;
 use calendar::Calendar;
 pub use events::{NamedEvent, named_event};
-use parser::{Found, Parser};
+use parser::{FoundPhrase, Parser};
 use tokens::{Token, tokens};
 use words::Language;
 
@@ -98,9 +98,9 @@ fn is_french(tokens: &[Token]) -> bool {
 }
 
 /// Keeps the longest of phrases that overlap. Several languages may find the same one.
-fn without_overlap(mut found: Vec<Found>) -> Vec<Found> {
+fn without_overlap(mut found: Vec<FoundPhrase>) -> Vec<FoundPhrase> {
     found.sort_by_key(|f| (f.start, std::cmp::Reverse(f.end), f.meaning.is_err()));
-    let mut kept: Vec<Found> = Vec::new();
+    let mut kept: Vec<FoundPhrase> = Vec::new();
     for next in found {
         match kept.last_mut() {
             Some(last) if next.start < last.end => {

@@ -25,7 +25,7 @@ pub struct ScoreWeights {
     pub importance: f64,
     /// How recently the memory was used.
     pub recency: f64,
-    /// The confidence left after decay.
+    /// How much confidence is left after decay.
     pub confidence: f64,
 }
 

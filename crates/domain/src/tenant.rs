@@ -41,6 +41,7 @@ macro_rules! name {
                 Ok(Self(text))
             }
 
+            /// The validated name, without white space around it.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -25,6 +25,7 @@ pub struct InvalidValue {
     pub problem: String,
 }
 
+/// The settings of one butler's memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryConfig {
@@ -65,6 +66,7 @@ impl Default for MemoryConfig {
     }
 }
 
+/// The model that computes the vectors by which memories are found by meaning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingConfig {
@@ -78,8 +80,9 @@ pub struct EmbeddingConfig {
 
 impl EmbeddingConfig {
     /// The only supported model. Its vector size is fixed by the `vector(384)` columns of the tables.
-    pub const MODEL: &'static str = "all-MiniLM-L6-v2";
-    pub const DIMENSIONS: usize = 384;
+    pub const MODEL: &'static str = butler_embed::MODEL;
+    /// The only supported vector size, that of [`Self::MODEL`].
+    pub const DIMENSIONS: usize = butler_embed::DIMENSIONS;
 }
 
 impl Default for EmbeddingConfig {
@@ -88,6 +91,7 @@ impl Default for EmbeddingConfig {
     }
 }
 
+/// How many episodes are kept, and for how long.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EpisodesConfig {
@@ -112,6 +116,7 @@ impl Default for EpisodesConfig {
     }
 }
 
+/// When a memory that nobody confirms is left out, and when it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConfidenceConfig {
@@ -127,6 +132,7 @@ impl Default for ConfidenceConfig {
     }
 }
 
+/// What moves a rule from one maturity to the next.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RulesConfig {
@@ -183,6 +189,7 @@ impl Default for AntiPattern {
     }
 }
 
+/// How many words of the query the keyword search requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum KeywordMatch {
@@ -193,6 +200,7 @@ pub enum KeywordMatch {
     Strict,
 }
 
+/// The defaults of search, recall and context.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetrievalConfig {
@@ -239,6 +247,7 @@ impl Default for RetrievalConfig {
     }
 }
 
+/// What a context block contains and how it looks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContextConfig {
@@ -259,6 +268,7 @@ impl Default for ContextConfig {
     }
 }
 
+/// How the LLM turns episodes into facts and rules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConsolidationConfig {

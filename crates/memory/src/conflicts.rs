@@ -9,7 +9,7 @@ use butler_domain::conflicts::{Side, conflict};
 use butler_domain::times::StatedDates;
 use butler_domain::validate::Invalid;
 use butler_domain::{FactId, Scope, TenantId};
-use butler_store::conflicts::{self, Found, FoundBy};
+use butler_store::conflicts::{self, FoundBy, NewConflict};
 pub use butler_store::conflicts::{Conflict, Listing};
 use butler_store::restore::{self, RestoreOutcome};
 use butler_store::{Database, Session, StoreError, facts, forget};
@@ -262,12 +262,12 @@ async fn pairs_of(
     id: FactId,
     side: &Side,
     wide: bool,
-) -> Result<Vec<Found>, StoreError> {
+) -> Result<Vec<NewConflict>, StoreError> {
     let candidates = conflicts::candidates(conn, tenant, id, wide).await?;
     let found = candidates.into_iter().filter_map(|candidate| {
         let (kind, why) = conflict(side, &candidate.side, candidate.related, candidate.similarity)?;
         let (newer, older) = if id > candidate.id { (id, candidate.id) } else { (candidate.id, id) };
-        Some(Found { newer, older, kind, why, score: candidate.similarity })
+        Some(NewConflict { newer, older, kind, why, score: candidate.similarity })
     });
     Ok(found.collect())
 }

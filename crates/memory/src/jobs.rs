@@ -15,13 +15,19 @@ use crate::consolidate::{ConsolidationReport, ConsolidationRequest};
 use crate::schedule::Schedule;
 use crate::{Memory, MemoryConfig, MemoryError};
 
+/// Has the LLM turn episodes into facts and rules.
 pub const CONSOLIDATION: &str = "consolidation";
+/// Marks facts and rules as fading, and ends those whose confidence has decayed.
 pub const DECAY_SWEEP: &str = "decay_sweep";
+/// Deletes episodes that expired or exceed the configured number.
 pub const EPISODE_CLEANUP: &str = "episode_cleanup";
+/// Finds facts that contradict or repeat each other, where storing them found nothing.
 pub const CONFLICTS: &str = "conflicts";
 /// Started by harmful marks. Its schedule only finds the rules that a crashed process left behind.
 pub const INVERSION: &str = "inversion";
+/// Rebuilds vector indexes that the data has outgrown, while reads and writes continue.
 pub const RETRAIN_INDEXES: &str = "retrain_indexes";
+/// Embeds memories whose vector is missing or of another model.
 pub const REEMBED: &str = "reembed";
 
 /// A job and its schedule.

@@ -27,6 +27,7 @@ impl Memory {
         }
     }
 
+    // The specification names this function. Tools and the REST API do not need it.
     /// The links of a memory in the given direction.
     pub async fn get_links(
         &self,

@@ -41,6 +41,7 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// A memory without an LLM and without backups, whose clock is checked before anything is deleted.
     pub fn new(parts: MemoryParts) -> Self {
         let (training, pools) = (TrainingSignal::default(), butler_store::search::Pools::default());
         // The configuration is validated when it is loaded.
@@ -82,10 +83,12 @@ impl Memory {
         self.backups.as_ref()
     }
 
+    /// The LLM, if one is configured. Without it, consolidation only counts.
     pub fn runtime(&self) -> Option<&Arc<dyn Runtime>> {
         self.runtime.as_ref()
     }
 
+    /// The butler whose memory this is, and the actor of events without a caller.
     pub fn butler(&self) -> &Butler {
         &self.parts.butler
     }
@@ -95,10 +98,12 @@ impl Memory {
         &self.parts.db
     }
 
+    /// Computes the vectors of stored texts and of queries.
     pub fn embedder(&self) -> &Arc<dyn Embedder> {
         &self.parts.embedder
     }
 
+    /// The validated settings of `[modules.memory]`.
     pub fn config(&self) -> &MemoryConfig {
         &self.parts.config
     }

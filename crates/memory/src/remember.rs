@@ -21,6 +21,10 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::idempotency::Replay;
+use crate::tool::ToolDefinition;
+use crate::tools::memory_store_episode::MemoryStoreEpisode;
+use crate::tools::memory_store_fact::MemoryStoreFact;
+use crate::tools::memory_store_rule::MemoryStoreRule;
 use crate::trust::{episode_source, held_for, was_forgotten, was_rejected};
 use crate::{Call, Memory, MemoryError};
 
@@ -112,7 +116,7 @@ pub struct StoredRule {
 impl Memory {
     /// Embeds and stores an episode. With an idempotency key that was used before, it returns the first answer.
     pub async fn store_episode(&self, call: &Call, input: EpisodeInput) -> Result<StoredEpisode, MemoryError> {
-        let keyed = match self.replay(call, "memory_store_episode", &input).await? {
+        let keyed = match self.replay(call, MemoryStoreEpisode::NAME, &input).await? {
             Replay::Answer(answer) => return Ok(answer),
             Replay::First(keyed) => keyed,
         };
@@ -151,7 +155,7 @@ impl Memory {
     /// before, it returns the first answer.
     pub async fn store_fact(&self, call: &Call, input: FactInput) -> Result<StoredFact, MemoryError> {
         reject_reserved_metadata(&input.metadata)?;
-        let keyed = match self.replay(call, "memory_store_fact", &input).await? {
+        let keyed = match self.replay(call, MemoryStoreFact::NAME, &input).await? {
             Replay::Answer(answer) => return Ok(answer),
             Replay::First(keyed) => keyed,
         };
@@ -219,7 +223,7 @@ impl Memory {
     /// Embeds and stores a rule as a candidate. With an idempotency key that was used before, it returns the first
     /// answer.
     pub async fn store_rule(&self, call: &Call, input: RuleInput) -> Result<StoredRule, MemoryError> {
-        let keyed = match self.replay(call, "memory_store_rule", &input).await? {
+        let keyed = match self.replay(call, MemoryStoreRule::NAME, &input).await? {
             Replay::Answer(answer) => return Ok(answer),
             Replay::First(keyed) => keyed,
         };

@@ -101,6 +101,7 @@ impl Memory {
         Ok(Ranked { hits, dropped, stores, trace })
     }
 
+    // The specification names this function and `hybrid_search`. Tools and the REST API use the search by mode.
     /// Searches memories of one type by cosine similarity. Each hit has a `similarity`.
     pub async fn semantic_search(
         &self,

@@ -35,6 +35,8 @@ pub(crate) trait ToolDefinition: Send + Sync + 'static {
     const NAME: &'static str;
     const TITLE: &'static str;
     const DESCRIPTION: &'static str;
+    /// The command that a person types instead of the tool. Errors on the command line name it.
+    const COMMAND: Option<&'static str> = None;
     const ANNOTATIONS: Annotations;
     /// The right that the caller's token needs.
     const RIGHT: Right;
@@ -89,6 +91,7 @@ impl Tool {
         Self { spec: Arc::new(ToolSpec::of::<T>()), run: |memory, call| run::<T>(memory, call).boxed() }
     }
 
+    /// What is known about the tool without calling it. Calls keep a reference to it.
     pub fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
     }

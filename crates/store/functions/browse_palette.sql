@@ -2,8 +2,8 @@
 -- of 1 or more means that the typed text is a name: an entity's, one of its aliases, or the subject of a fact.
 -- Misspelled words are corrected (corrected_query), which lowers the standing. Runs as the owner, see browse_facts.
 CREATE OR REPLACE FUNCTION browse_palette(p_tenant text, p_at timestamptz, p_words text, p_limit integer)
-RETURNS TABLE (kind text, id uuid, title text, preview text, scope text, confidence double precision, maturity text,
-               created_at timestamptz, standing double precision) LANGUAGE plpgsql STABLE SECURITY DEFINER
+RETURNS TABLE (kind text, id uuid, title text, preview text, scope text, effective_confidence double precision,
+               maturity text, created_at timestamptz, standing double precision) LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path FROM CURRENT SET client_min_messages = warning SET enable_sort = on
 AS $$
 #variable_conflict use_column
@@ -29,7 +29,8 @@ BEGIN
     SELECT * INTO corrected FROM corrected_query(p_tenant, p_words);
     words := coalesce(corrected.query, typed_query(p_words));
     weight := coalesce(corrected.factor, 1);
-    few_episodes := (SELECT count(*) < 3000 FROM (SELECT FROM episodes e WHERE e.tenant_id = p_tenant LIMIT 3000) e);
+    few_episodes := (SELECT count(*) < small_tenant_rows()
+        FROM (SELECT FROM episodes e WHERE e.tenant_id = p_tenant LIMIT small_tenant_rows()) e);
 
     -- Facts with these words. IS TRUE keeps the planner from using the word index, which covers all tenants.
     IF words IS NULL THEN

@@ -25,7 +25,7 @@ BEGIN
                            r.id, r.validity, r.holds_from, r.holds_to, r.placed_at, r.ended_at, r.created_at, r.observed_at, at, asked) END,
                'holds_from', CASE WHEN isfinite(r.holds_from) THEN r.holds_from END,
                'holds_to', CASE WHEN isfinite(r.holds_to) THEN r.holds_to END,
-               'confidence', effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, at),
+               'effective_confidence', effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, at),
                'superseded_by', (SELECT n.id FROM facts n WHERE n.tenant_id = p_tenant AND n.supersedes_id = r.id
                                  ORDER BY n.created_at DESC, n.id LIMIT 1),
                'is_embedded', r.embedding IS NOT NULL, 'is_of_model', r.embedding_version_id = version)
@@ -41,7 +41,8 @@ BEGIN
                'is_live', rule_known(p_tenant, r.id, r.created_at, r.metadata, as_of),
                'fits', CASE WHEN asked IS NOT NULL THEN r.created_at >= since AND r.created_at < until END,
                -- A warning is found whatever its confidence.
-               'confidence', CASE WHEN r.maturity <> 'anti_pattern' THEN effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, at) END,
+               'effective_confidence', CASE WHEN r.maturity <> 'anti_pattern'
+                   THEN effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, at) END,
                'is_embedded', r.embedding IS NOT NULL, 'is_of_model', r.embedding_version_id = version)
         INTO standing FROM rules r WHERE r.tenant_id = p_tenant AND r.id = p_id;
     IF standing IS NOT NULL THEN

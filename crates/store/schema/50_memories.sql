@@ -108,6 +108,8 @@ COMMENT ON COLUMN episodes.occurred_at IS 'When it happened. An import or a tran
 COMMENT ON COLUMN episodes.source IS 'Where it comes from: person, agent, session, import or untrusted. Facts and rules inherit the least trusted.';
 COMMENT ON COLUMN episodes.held_for IS 'Why consolidation leaves it out until somebody releases it: what in it looks like an instruction. NULL: not held.';
 COMMENT ON COLUMN episodes.embedding_version_id IS 'The model that made embedding.';
+COMMENT ON COLUMN episodes.last_error IS
+    'Why the last attempt to consolidate it failed; of an episode that is a dead letter, why it is one.';
 
 CREATE INDEX episodes_butler_created ON episodes (butler, created_at DESC);
 CREATE INDEX episodes_expires ON episodes (expires_at) WHERE expires_at IS NOT NULL;
@@ -233,6 +235,7 @@ COMMENT ON COLUMN facts.placed_at IS 'Since when holds_from and holds_to are bel
 COMMENT ON COLUMN facts.ended_at IS 'When it was forgotten or expired. NULL: it is believed for the time that it holds.';
 COMMENT ON COLUMN facts.corrected IS 'Whether another fact took its place as a correction, so that it tells nothing about any time.';
 COMMENT ON COLUMN facts.embedding_version_id IS 'The model that made embedding.';
+COMMENT ON COLUMN facts.source_butler IS 'The butler that stored it, or that the caller named as its origin. NULL: unknown.';
 
 CREATE INDEX facts_scope_validity ON facts (scope, validity) WHERE validity = 'active';
 CREATE INDEX facts_subject_predicate ON facts (subject, predicate);
@@ -291,6 +294,7 @@ COMMENT ON TABLE fact_beliefs IS
     'What was believed earlier about when a fact holds. The present belief is in facts; a row is added when it changes.';
 COMMENT ON COLUMN fact_beliefs.believed_to IS 'The first moment at which it was no longer believed.';
 COMMENT ON COLUMN fact_beliefs.holds_to IS 'As in facts: the first moment at which the fact no longer held.';
+COMMENT ON COLUMN fact_beliefs.holds_from IS 'As in facts: since when the fact held, as it was believed then.';
 CREATE INDEX fact_beliefs_then ON fact_beliefs (tenant_id, believed_to, believed_from, holds_to, holds_from);
 
 CREATE TABLE predicates (
@@ -374,6 +378,7 @@ COMMENT ON COLUMN rules.metadata IS
     'The caller''s; forgotten hides a rule, needs_inversion queues it for inversion, status fading is the decay sweep''s mark.';
 COMMENT ON COLUMN rules.source IS 'The least trusted of who stored it and the episodes it is derived from.';
 COMMENT ON COLUMN rules.embedding_version_id IS 'The model that made embedding.';
+COMMENT ON COLUMN rules.source_butler IS 'The butler that stored it, or that the caller named as its origin. NULL: unknown.';
 
 CREATE INDEX rules_scope_maturity ON rules (scope, maturity);
 CREATE INDEX rules_search ON rules USING gin (search_vector);
@@ -409,6 +414,7 @@ CREATE TABLE rule_applications (
 COMMENT ON TABLE rule_applications IS 'Each reported outcome of applying a rule.';
 COMMENT ON COLUMN rule_applications.effectiveness_score IS 'The rule''s score after this outcome, so that its history is a list of rows.';
 COMMENT ON COLUMN rule_applications.maturity IS 'The rule''s maturity after this outcome.';
+COMMENT ON COLUMN rule_applications.context IS 'What the caller said about the situation.';
 CREATE INDEX rule_applications_rule ON rule_applications (tenant_id, rule_id, applied_at DESC);
 CREATE INDEX rule_applications_rule_fk ON rule_applications (rule_id);
 
@@ -430,6 +436,14 @@ CREATE TABLE memory_links (
 );
 COMMENT ON TABLE memory_links IS
     'How one memory relates to another. A link outlives an expired episode on purpose, so there is no foreign key.';
+COMMENT ON COLUMN memory_links.source_type IS
+    'The type of the memory that the relation starts from: the fact of ''fact derived_from episode''.';
+COMMENT ON COLUMN memory_links.source_id IS 'The memory that the relation starts from.';
+COMMENT ON COLUMN memory_links.target_type IS
+    'The type of the memory that the relation leads to: the episode of ''fact derived_from episode''.';
+COMMENT ON COLUMN memory_links.target_id IS 'The memory that the relation leads to.';
+COMMENT ON COLUMN memory_links.relation IS
+    'Read as ''source relation target'': an episode supports a fact, a fact supersedes an older one.';
 CREATE INDEX memory_links_target ON memory_links (target_type, target_id);
 -- the overview counts one tenant's links without reading everybody's
 CREATE INDEX memory_links_tenant ON memory_links (tenant_id, target_type, relation, source_type, source_id);

@@ -18,6 +18,7 @@ CREATE TABLE memory_events (
 COMMENT ON TABLE memory_events IS 'Each change of memory, written in the transaction of the change. Append-only, but an erasure removes the text.';
 COMMENT ON COLUMN memory_events.actor IS 'Who made the change: a token, a client or a job.';
 COMMENT ON COLUMN memory_events.memory_id IS 'What the event is about; NULL for an event about many rows.';
+COMMENT ON COLUMN memory_events.payload IS 'What the change was, by event type. An erasure removes the text in it.';
 
 CREATE INDEX memory_events_type_created ON memory_events (event_type, created_at DESC);
 CREATE INDEX memory_events_tenant_created ON memory_events (tenant_id, created_at DESC);

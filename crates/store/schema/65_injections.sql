@@ -26,6 +26,7 @@ COMMENT ON COLUMN injections.session_id IS 'The caller''s session, as request_co
 COMMENT ON COLUMN injections.query_hash IS 'SHA-256 of the tenant and the query. NULL: an erasure removed it.';
 COMMENT ON COLUMN injections.memory_ids IS 'In the order of the answer: the place in the array is the rank. NULL: the memory was erased.';
 COMMENT ON COLUMN injections.scores IS 'The score of each memory. NULL: it was not ranked by a score.';
+COMMENT ON COLUMN injections.memory_types IS 'The type of each memory, in the order of memory_ids.';
 CREATE INDEX injections_session ON injections (tenant_id, session_id, served_at) WHERE session_id IS NOT NULL;
 CREATE INDEX injections_memory ON injections USING gin (memory_ids);
 -- for the removal of old rows, which lie side by side

@@ -50,6 +50,9 @@ COMMENT ON COLUMN tombstones.memory_id IS 'The forgotten fact or rule. NULL: it 
 COMMENT ON COLUMN tombstones.hash IS 'Of the erased statement, keyed with the tenant''s key (statement_hash).';
 COMMENT ON COLUMN tombstones.suppressed IS 'How often the statement came again and was not stored.';
 COMMENT ON COLUMN tombstones.allowed_at IS 'Since when it may be stored again. NULL: it must not.';
+COMMENT ON COLUMN tombstones.suppressed_at IS 'When the statement last came again and was not stored. NULL: never.';
+COMMENT ON COLUMN tombstones.allowed_by IS
+    'The actor who allowed it to be stored again. NULL with allowed_at: an undo, which no list shows.';
 CREATE UNIQUE INDEX tombstones_memory ON tombstones (tenant_id, memory_id) WHERE memory_id IS NOT NULL;
 CREATE UNIQUE INDEX tombstones_hash ON tombstones (tenant_id, hash) WHERE hash IS NOT NULL;
 

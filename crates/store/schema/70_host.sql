@@ -63,6 +63,7 @@ CREATE TABLE idempotency_keys (
 COMMENT ON TABLE idempotency_keys IS 'The answer to each call that carried an idempotency key, so that a retry gets the same answer.';
 COMMENT ON COLUMN idempotency_keys.request IS
     'A digest of the arguments: the same key with other arguments is the caller''s mistake, not a retry.';
+COMMENT ON COLUMN idempotency_keys.response IS 'The answer of the first call, which a retry gets. An erasure removes it.';
 CREATE INDEX idempotency_keys_created ON idempotency_keys (created_at);
 
 CREATE TABLE schedules (
@@ -101,6 +102,7 @@ COMMENT ON COLUMN job_runs.trigger IS 'schedule, manual, wake or catch_up.';
 COMMENT ON COLUMN job_runs.worker IS 'The process that runs it.';
 COMMENT ON COLUMN job_runs.all_tenants IS
     'A scheduled run works for all tenants; each tenant sees only what it did for that tenant. Otherwise the run belongs to tenant_id.';
+COMMENT ON COLUMN job_runs.result IS 'The report of the job; of a run that failed, what it did before.';
 CREATE INDEX job_runs_job_started ON job_runs (job, started_at DESC);
 CREATE INDEX job_runs_tenant ON job_runs (tenant_id, started_at DESC);
 CREATE INDEX job_runs_running ON job_runs (job) WHERE status = 'running';

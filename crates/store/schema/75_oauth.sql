@@ -64,6 +64,9 @@ COMMENT ON COLUMN oauth_grants.login_id IS 'The login whose session allowed it.'
 COMMENT ON COLUMN oauth_grants.code_challenge IS 'PKCE: the S256 challenge that the code''s verifier must match.';
 COMMENT ON COLUMN oauth_grants.code_used_at IS 'When the code was presented. It works once; a second time revokes the grant.';
 COMMENT ON COLUMN oauth_grants.expires_at IS 'Until when the client may refresh its access; NULL: the code was not exchanged.';
+COMMENT ON COLUMN oauth_grants.butler IS 'The only butler that the client may use.';
+COMMENT ON COLUMN oauth_grants.rights IS 'What the person allowed, at most the rights of the login.';
+COMMENT ON COLUMN oauth_grants.code_hash IS 'SHA-256 of the authorization code, which the client exchanges for tokens.';
 CREATE INDEX oauth_grants_tenant ON oauth_grants (tenant_id, created_at DESC);
 
 CREATE TABLE oauth_refresh_tokens (

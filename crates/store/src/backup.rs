@@ -56,6 +56,7 @@ const NAMED: i64 = 5;
 /// What psql runs before and after a schema's dump, with the variables `schema` and `kept`: the restored schema
 /// replaces the old one at the commit.
 pub const SWAP_BEGIN: &str = "BEGIN;\nALTER SCHEMA :\"schema\" RENAME TO :\"kept\";\n";
+/// Ends the transaction of [`SWAP_BEGIN`]; until then every reader sees the old schema.
 pub const SWAP_END: &str = "\nCOMMIT;\n";
 
 /// Exports the transaction's snapshot. Other connections can read the same state while the transaction lasts.

@@ -2,7 +2,7 @@
 
 pub mod judge;
 
-use butler_domain::conflicts::{Kind, Related, Side, Why};
+use butler_domain::conflicts::{ConflictReason, Kind, Related, Side};
 use butler_domain::ids::new_id;
 use butler_domain::{FactId, Source, TenantId, Timestamp, Verdict};
 use schemars::JsonSchema;
@@ -82,31 +82,31 @@ impl FoundBy {
 
 /// A conflict to record.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
+pub struct NewConflict {
     pub newer: FactId,
     pub older: FactId,
     pub kind: Kind,
-    pub why: Why,
+    pub why: ConflictReason,
     pub score: Option<f64>,
 }
 
 #[derive(Serialize)]
-struct FoundRow {
+struct NewConflictRow {
     id: Uuid,
     event_id: Uuid,
     newer: FactId,
     older: FactId,
     kind: Kind,
-    why: Why,
+    why: ConflictReason,
     score: Option<f64>,
 }
 
 /// Records conflicts, with a link and an event each, and returns how many of them are new.
-pub async fn record(write: WriteContext<'_>, by: FoundBy, found: &[Found]) -> Result<u64, StoreError> {
+pub async fn record(write: WriteContext<'_>, by: FoundBy, found: &[NewConflict]) -> Result<u64, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
-    let rows: Vec<FoundRow> = found
+    let rows: Vec<NewConflictRow> = found
         .iter()
-        .map(|&Found { newer, older, kind, why, score }| FoundRow {
+        .map(|&NewConflict { newer, older, kind, why, score }| NewConflictRow {
             id: new_id(now),
             event_id: new_id(now),
             newer,
@@ -212,7 +212,7 @@ pub struct ConflictSide {
 pub struct Conflict {
     pub id: Uuid,
     pub kind: Kind,
-    pub why: Why,
+    pub why: ConflictReason,
     /// The cosine similarity of the two statements.
     pub score: Option<f64>,
     pub detected_at: Timestamp,

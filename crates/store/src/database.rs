@@ -203,6 +203,7 @@ impl Database {
         self.0.replica.as_ref()
     }
 
+    /// The schema that holds all objects of the butler, without quotes.
     pub fn schema(&self) -> &str {
         &self.0.schema
     }

@@ -243,6 +243,7 @@ pub struct Locks {
 }
 
 impl Locks {
+    /// Holds no lock and opens no connection yet.
     pub fn new(database: Database) -> Self {
         Self { database, conn: None, held: Vec::new() }
     }

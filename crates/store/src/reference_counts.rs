@@ -16,10 +16,12 @@ pub struct Referenced {
 }
 
 impl Referenced {
+    /// Whether the response held no memory, so that there is nothing to count.
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty() && self.rules.is_empty() && self.episodes.is_empty()
     }
 
+    /// Adds a memory of the response to those of its type.
     pub fn push(&mut self, kind: MemoryType, id: Uuid) {
         match kind {
             MemoryType::Fact => self.facts.push(id),

@@ -22,6 +22,7 @@ pub enum Mark {
 }
 
 impl Mark {
+    /// The name in the column `outcome` and in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Helpful => "helpful",

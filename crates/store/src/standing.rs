@@ -39,8 +39,8 @@ pub struct Standing {
     pub fits: Option<bool>,
     pub holds_from: Option<Timestamp>,
     pub holds_to: Option<Timestamp>,
-    /// Confidence after decay.
-    pub confidence: Option<f64>,
+    /// The confidence left after decay; `None` for what is found whatever its confidence.
+    pub effective_confidence: Option<f64>,
     pub superseded_by: Option<Uuid>,
     /// Whether consolidation leaves the episode out until a person releases it.
     #[serde(default)]

@@ -93,6 +93,7 @@ impl TokenRow {
         }
     }
 
+    /// When the secret was last replaced; `None` if it is the first one.
     pub fn rotated_at(&self) -> Option<Timestamp> {
         self.rotation.map(|rotation| rotation.at)
     }

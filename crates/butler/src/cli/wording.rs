@@ -1,6 +1,8 @@
 //! Rewords tool errors for the command line. Tools address a model, so their errors name tools and arguments; a person types
 //! commands and options.
 
+use std::sync::LazyLock;
+
 use butler_host::error::HostError;
 use butler_memory::tool::ToolError;
 use clap::CommandFactory;
@@ -14,33 +16,8 @@ const PHRASES: [(&str, &str); 3] = [
     ("list them with the action list", "`butler conflicts` and `butler review` list them"),
 ];
 
-/// The names of tools, and of arguments that no option is named after, with what to type instead.
-const TERMS: [(&str, &str); 37] = [
-    ("memory_search", "`butler search`"),
-    ("memory_recall", "`butler recall`"),
-    ("memory_context", "`butler context`"),
-    ("memory_get", "`butler get`"),
-    ("memory_changes", "`butler changes`"),
-    ("memory_stats", "`butler stats`"),
-    ("memory_store_episode", "`butler remember episode`"),
-    ("memory_store_fact", "`butler remember fact`"),
-    ("memory_store_rule", "`butler remember rule`"),
-    ("memory_confirm", "`butler confirm`"),
-    ("memory_mark_helpful", "`butler helpful`"),
-    ("memory_mark_harmful", "`butler harmful`"),
-    ("memory_forget", "`butler forget`"),
-    ("memory_conflicts", "`butler conflicts`"),
-    ("memory_review", "`butler review`"),
-    ("memory_run_consolidation", "`butler jobs run consolidation`"),
-    ("memory_run_episode_cleanup", "`butler jobs run episode_cleanup`"),
-    ("entity_create", "`butler entity create`"),
-    ("entity_get", "`butler entity get`"),
-    ("entity_resolve", "`butler entity resolve`"),
-    ("entity_neighbors", "`butler entity neighbors`"),
-    ("entity_update", "`butler entity update`"),
-    ("entity_merge", "`butler entity merge`"),
-    ("entity_unmerge", "`butler entity unmerge`"),
-    ("entity_forget", "`butler forget --entity`"),
+/// The arguments that no option is named after, with what to type instead.
+const ARGUMENTS: [(&str, &str); 12] = [
     ("memory_type", "TYPE"),
     ("memory_id", "ID"),
     ("conflict_id", "ID"),
@@ -54,6 +31,12 @@ const TERMS: [(&str, &str); 37] = [
     ("enable_fuzzy", "--fuzzy"),
     ("tenant_id", "--tenant"),
 ];
+
+/// The tools that a command stands for, with the command.
+static TOOLS: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
+    let tools = butler_memory::tools();
+    tools.iter().filter_map(|tool| Some((tool.spec().name, format!("`{}`", tool.spec().command?)))).collect()
+});
 
 /// Rewords the error of a tool. Other errors already name commands and options.
 pub fn for_shell(error: HostError) -> HostError {
@@ -76,7 +59,9 @@ fn reworded(text: &str) -> String {
         let end = rest.find(|c: char| is_word(c) != is_word(first)).unwrap_or(rest.len());
         let (part, after) = rest.split_at(end);
         let option = part.replace('_', "-");
-        if let Some((_, typed)) = TERMS.iter().find(|(term, _)| *term == part) {
+        if let Some((_, command)) = TOOLS.iter().find(|(tool, _)| *tool == part) {
+            said.push_str(command);
+        } else if let Some((_, typed)) = ARGUMENTS.iter().find(|(argument, _)| *argument == part) {
             said.push_str(typed);
         } else if option != part && has_option(&commands, &option) {
             said.push_str("--");
@@ -103,14 +88,12 @@ fn is_word(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// What no command takes.
-    const TOOLS_ONLY: [&str; 10] = [
-        "memory_predicates",
+    /// The arguments of tools with a command that the command does not take.
+    const TOOLS_ONLY: [&str; 8] = [
         "request_context",
         "override_tombstone",
         "source_butler",
         "context_hints",
-        "object_type",
         "episode_ids",
         "fact_ids",
         "rule_ids",
@@ -121,11 +104,26 @@ mod tests {
     fn every_tool_and_argument_that_a_command_stands_for_is_reworded() {
         for tool in butler_memory::tools() {
             let spec = tool.spec();
+            let Some(command) = spec.command else {
+                assert_eq!(reworded(spec.name), spec.name);
+                continue;
+            };
+            assert_eq!(reworded(spec.name), format!("`{command}`"));
             let arguments = spec.input_schema["properties"].as_object().into_iter().flat_map(|all| all.keys());
-            for name in arguments.map(String::as_str).chain([spec.name]).filter(|name| name.contains('_')) {
+            for name in arguments.map(String::as_str).filter(|name| name.contains('_')) {
                 let is_kept = reworded(name) == name;
                 assert_eq!(is_kept, TOOLS_ONLY.contains(&name), "{name} of {}", spec.name);
             }
+        }
+    }
+
+    #[test]
+    fn the_command_of_every_tool_exists() {
+        let cli = Cli::command();
+        for command in butler_memory::tools().iter().filter_map(|tool| tool.spec().command) {
+            let mut words = command.split(' ');
+            assert_eq!(words.next(), Some("butler"), "{command}");
+            assert!(words.next().is_some_and(|word| cli.find_subcommand(word).is_some()), "{command}");
         }
     }
 

@@ -106,7 +106,7 @@ pub struct DemoRule {
     pub content: String,
     /// What happened that suggests the rule.
     pub episode: String,
-    pub fate: Fate,
+    pub final_state: FinalState,
     #[serde(default)]
     pub scope: Option<String>,
     pub tags: Vec<String>,
@@ -116,7 +116,7 @@ pub struct DemoRule {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fate {
+pub enum FinalState {
     Proven,
     Established,
     Candidate,

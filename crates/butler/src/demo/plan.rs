@@ -4,7 +4,7 @@ use butler_domain::{Permanence, Relation, Timestamp};
 use chrono::{Datelike, TimeDelta, Weekday};
 use uuid::Uuid;
 
-use super::life::{DemoEntity, Fate, Known, Life, Story, Talk};
+use super::life::{DemoEntity, FinalState, Known, Life, Story, Talk};
 use super::rng::Rng;
 
 /// Number of days before today that the demo covers.
@@ -91,7 +91,7 @@ pub fn plan(life: &Life, size: usize, now: Timestamp) -> Plan {
     planner.stories((size as f64 * FACTS_SHARE) as usize);
     planner.talk((size as f64 * EPISODES_SHARE) as usize);
     planner.rules();
-    planner.fates();
+    planner.later_changes();
     planner.daily();
     planner.finish()
 }
@@ -259,14 +259,14 @@ impl<'a> Planner<'a> {
         self.plan.days[day].actions.push((at, action));
     }
 
-    /// Plans when each rule is stored, and the marks that lead to its fate.
+    /// Plans when each rule is stored, and the marks that lead to its final state.
     fn rules(&mut self) {
         for (rule, rule_plan) in self.life.rules.iter().enumerate() {
-            let (first, last) = match rule_plan.fate {
-                Fate::Proven => (3, 70),
-                Fate::Fading => (10, 60),
-                Fate::AntiPattern | Fate::Demoted | Fate::Forgotten => (20, 90),
-                Fate::Established | Fate::Candidate => (95, 165),
+            let (first, last) = match rule_plan.final_state {
+                FinalState::Proven => (3, 70),
+                FinalState::Fading => (10, 60),
+                FinalState::AntiPattern | FinalState::Demoted | FinalState::Forgotten => (20, 90),
+                FinalState::Established | FinalState::Candidate => (95, 165),
             };
             let born = self.rng.between(first, last);
             let butler = rule_plan.scope.as_deref().unwrap_or("demo");
@@ -275,17 +275,17 @@ impl<'a> Planner<'a> {
                 episode.suggests = Some(rule);
             }
             self.add_action(born, Action::StoreRule(rule));
-            let marks = match rule_plan.fate {
-                Fate::Proven => (self.rng.between(17, 32), 0),
-                Fate::Established => (self.rng.between(6, 12), 0),
-                Fate::Candidate => (self.rng.between(0, 4), usize::from(self.rng.chance(0.3))),
-                Fate::Demoted => (7, rule_plan.reasons.len()),
-                Fate::AntiPattern => (self.rng.below(2), rule_plan.reasons.len()),
-                Fate::Fading | Fate::Forgotten => (self.rng.below(3), 0),
+            let marks = match rule_plan.final_state {
+                FinalState::Proven => (self.rng.between(17, 32), 0),
+                FinalState::Established => (self.rng.between(6, 12), 0),
+                FinalState::Candidate => (self.rng.between(0, 4), usize::from(self.rng.chance(0.3))),
+                FinalState::Demoted => (7, rule_plan.reasons.len()),
+                FinalState::AntiPattern => (self.rng.below(2), rule_plan.reasons.len()),
+                FinalState::Fading | FinalState::Forgotten => (self.rng.below(3), 0),
             };
-            let span = match rule_plan.fate {
-                Fate::Fading => born + 12,
-                Fate::Forgotten => DAYS - 21,
+            let span = match rule_plan.final_state {
+                FinalState::Fading => born + 12,
+                FinalState::Forgotten => DAYS - 21,
                 _ => DAYS - 1,
             };
             let middle = born + (span - born) / 2;
@@ -300,19 +300,19 @@ impl<'a> Planner<'a> {
                 let reason = rule_plan.reasons.get(at).cloned();
                 self.add_action(day, Action::Mark { rule, helpful: false, reason });
             }
-            match rule_plan.fate {
-                Fate::Forgotten => self.add_action(DAYS - 20, Action::ForgetRule(rule)),
-                Fate::Proven | Fate::Established | Fate::AntiPattern => {
+            match rule_plan.final_state {
+                FinalState::Forgotten => self.add_action(DAYS - 20, Action::ForgetRule(rule)),
+                FinalState::Proven | FinalState::Established | FinalState::AntiPattern => {
                     let day = self.rng.between(born.max(DAYS - 40), DAYS - 1);
                     self.add_action(day, Action::ConfirmRule(rule));
                 }
-                Fate::Candidate | Fate::Demoted | Fate::Fading => {}
+                FinalState::Candidate | FinalState::Demoted | FinalState::Fading => {}
             }
         }
     }
 
     /// Plans what happens to the facts: some are confirmed, a few are retracted, and some are linked.
-    fn fates(&mut self) {
+    fn later_changes(&mut self) {
         let direct: Vec<usize> =
             (0..self.plan.chains.len()).filter(|chain| !self.plan.chains[*chain].consolidated).collect();
         for chain in direct.iter().copied() {

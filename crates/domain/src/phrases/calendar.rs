@@ -32,7 +32,7 @@ pub(super) fn month_bounds(year: i32, month: u32) -> Option<(NaiveDate, NaiveDat
 
 /// Which occurrence of something that recurs every year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum Occurrence {
     /// The latest that is over.
     Last,
     /// The one that is now, or the one of this year.
@@ -84,31 +84,33 @@ impl Calendar {
     }
 
     /// An occurrence of what `of_year` gives for each year.
-    pub fn yearly(&self, which: Which, of_year: impl Fn(i32) -> Option<Span>) -> Option<Span> {
+    pub fn yearly(&self, occurrence: Occurrence, of_year: impl Fn(i32) -> Option<Span>) -> Option<Span> {
         let year = self.today.year();
         let mut spans = (year - 2..=year + 2).filter_map(&of_year);
-        match which {
-            Which::Last => spans.rfind(|span| span.to <= self.now),
-            Which::Latest => spans.rfind(|span| span.from <= self.now),
-            Which::Next => spans.find(|span| span.from > self.now),
-            Which::This => spans.find(|span| span.from <= self.now && self.now < span.to).or_else(|| of_year(year)),
+        match occurrence {
+            Occurrence::Last => spans.rfind(|span| span.to <= self.now),
+            Occurrence::Latest => spans.rfind(|span| span.from <= self.now),
+            Occurrence::Next => spans.find(|span| span.from > self.now),
+            Occurrence::This => {
+                spans.find(|span| span.from <= self.now && self.now < span.to).or_else(|| of_year(year))
+            }
         }
     }
 
-    pub fn weekday(&self, which: Which, weekday: u32) -> Option<Span> {
+    pub fn weekday(&self, occurrence: Occurrence, weekday: u32) -> Option<Span> {
         let today = self.today.weekday().num_days_from_monday();
         let since = i64::from((today + 7 - weekday) % 7);
-        let offset = match which {
-            Which::Latest => -since,
-            Which::Last => {
+        let offset = match occurrence {
+            Occurrence::Latest => -since,
+            Occurrence::Last => {
                 if since == 0 {
                     -7
                 } else {
                     -since
                 }
             }
-            Which::This => i64::from(weekday) - i64::from(today),
-            Which::Next => 7 - since,
+            Occurrence::This => i64::from(weekday) - i64::from(today),
+            Occurrence::Next => 7 - since,
         };
         self.day(shift(self.today, offset)?)
     }

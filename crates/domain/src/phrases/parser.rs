@@ -1,6 +1,6 @@
 //! Finds the phrases of one language: a time by itself, after a preposition, or in a range.
 
-use super::calendar::{Calendar, Span, Which, is_year};
+use super::calendar::{Calendar, Occurrence, Span, is_year};
 use super::numeric::Kind;
 use super::tokens::{After, Token};
 use super::words::{Language, Sense};
@@ -10,7 +10,7 @@ pub(super) type Meaning = Result<(Option<crate::Timestamp>, Option<crate::Timest
 
 /// A phrase: the tokens from `start` to before `end`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FoundPhrase {
     pub start: usize,
     pub end: usize,
     pub meaning: Meaning,
@@ -18,7 +18,7 @@ pub(super) struct Found {
 
 /// What a time needs before it to count as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Needs {
+pub(super) enum RequiredContext {
     Nothing,
     /// A preposition such as "in": "2023", "March".
     In,
@@ -46,20 +46,20 @@ pub(super) enum Open {
 pub(super) struct Point {
     pub end: usize,
     pub span: Result<Span, &'static str>,
-    pub needs: Needs,
+    pub needs: RequiredContext,
     pub open: Open,
 }
 
 impl Point {
     pub fn new(end: usize, span: Span) -> Self {
-        Self { end, span: Ok(span), needs: Needs::Nothing, open: Open::Nothing }
+        Self { end, span: Ok(span), needs: RequiredContext::Nothing, open: Open::Nothing }
     }
 
     pub fn unclear(end: usize, reason: &'static str) -> Self {
-        Self { end, span: Err(reason), needs: Needs::Nothing, open: Open::Nothing }
+        Self { end, span: Err(reason), needs: RequiredContext::Nothing, open: Open::Nothing }
     }
 
-    pub fn needing(self, needs: Needs, open: Open) -> Self {
+    pub fn needing(self, needs: RequiredContext, open: Open) -> Self {
         Self { needs, open, ..self }
     }
 }
@@ -85,7 +85,7 @@ pub(super) struct Parser<'a> {
 
 impl Parser<'_> {
     /// All phrases of the language.
-    pub fn find(&mut self, found: &mut Vec<Found>) {
+    pub fn find(&mut self, found: &mut Vec<FoundPhrase>) {
         let mut at = 0;
         let mut core = 0;
         loop {
@@ -99,7 +99,7 @@ impl Parser<'_> {
             self.start = at;
             match self.phrase(at) {
                 Some((end, meaning)) => {
-                    found.push(Found { start: at, end, meaning });
+                    found.push(FoundPhrase { start: at, end, meaning });
                     at = end.max(at + 1);
                 }
                 None => at += 1,
@@ -163,7 +163,7 @@ impl Parser<'_> {
 
     fn phrase(&self, at: usize) -> Option<(usize, Meaning)> {
         self.range(at).or_else(|| self.bounded(at)).or_else(|| self.placed(at)).or_else(|| {
-            let point = self.point(at).filter(|point| point.needs == Needs::Nothing)?;
+            let point = self.point(at).filter(|point| point.needs == RequiredContext::Nothing)?;
             Some((point.end, whole(point)))
         })
     }
@@ -214,10 +214,12 @@ impl Parser<'_> {
         }
         let point = self.point(next)?;
         let fits = match point.needs {
-            Needs::Nothing => place != Sense::For,
-            Needs::In => matches!(place, Sense::In | Sense::Later),
+            RequiredContext::Nothing => place != Sense::For,
+            RequiredContext::In => matches!(place, Sense::In | Sense::Later),
             // French "le lundi" is every Monday.
-            Needs::On => place == Sense::On && !(self.language == Language::French && point.open == Open::Weekday),
+            RequiredContext::On => {
+                place == Sense::On && !(self.language == Language::French && point.open == Open::Weekday)
+            }
         };
         if !fits {
             return None;
@@ -227,7 +229,7 @@ impl Parser<'_> {
 
     /// The latest month that has begun.
     pub fn latest_month(&self, month: u32) -> Option<Span> {
-        self.calendar.yearly(Which::Latest, |year| self.calendar.months(year, month, 1))
+        self.calendar.yearly(Occurrence::Latest, |year| self.calendar.months(year, month, 1))
     }
 
     fn is_unit(&self, at: usize) -> bool {

@@ -2,9 +2,9 @@
 
 use chrono::{Datelike, NaiveDate};
 
-use super::calendar::{Span, Which};
+use super::calendar::{Occurrence, Span};
 use super::numeric::Kind;
-use super::parser::{Needs, Open, Parser, Point};
+use super::parser::{Open, Parser, Point, RequiredContext};
 use super::tokens::After;
 use super::words::{Language, Part, Sense, Unit};
 
@@ -64,7 +64,7 @@ impl Parser<'_> {
                 Some(Point::unclear(at + 1, MAYBE_VERSION))
             }
             Kind::PossibleDate(span) => {
-                let needs = if self.is_dotted(at) { Needs::On } else { Needs::In };
+                let needs = if self.is_dotted(at) { RequiredContext::On } else { RequiredContext::In };
                 Some(Point::new(at + 1, span).needing(needs, Open::Nothing))
             }
             Kind::Unclear(reason) => Some(Point::unclear(at + 1, reason)),
@@ -86,9 +86,10 @@ impl Parser<'_> {
         match self.year_after(at) {
             Some((end, year)) => Some(Point::new(end, of_year(year)?)),
             None if self.number_follows(at) => None,
-            None => {
-                Some(Point::new(at, self.calendar.yearly(Which::Latest, of_year)?).needing(Needs::In, Open::Nothing))
-            }
+            None => Some(
+                Point::new(at, self.calendar.yearly(Occurrence::Latest, of_year)?)
+                    .needing(RequiredContext::In, Open::Nothing),
+            ),
         }
     }
 
@@ -127,7 +128,10 @@ impl Parser<'_> {
             _ if part == Part::Late => Open::Last,
             _ => Open::Nothing,
         };
-        Some(Point::new(inner.end, span).needing(if verb { Needs::In } else { Needs::Nothing }, open))
+        Some(
+            Point::new(inner.end, span)
+                .needing(if verb { RequiredContext::In } else { RequiredContext::Nothing }, open),
+        )
     }
 
     fn weekday(&self, at: usize) -> Option<Point> {
@@ -136,8 +140,8 @@ impl Parser<'_> {
         if let Some(date) = self.date_after_weekday(end) {
             return Some(date);
         }
-        let span = self.calendar.weekday(Which::Latest, day)?;
-        Some(Point::new(end, span).needing(Needs::On, Open::Weekday))
+        let span = self.calendar.weekday(Occurrence::Latest, day)?;
+        Some(Point::new(end, span).needing(RequiredContext::On, Open::Weekday))
     }
 
     fn date_after_weekday(&self, at: usize) -> Option<Point> {
@@ -150,7 +154,7 @@ impl Parser<'_> {
             Kind::Date(span) | Kind::LikelyDate(span) | Kind::PossibleDate(span) => Some(Point::new(at + 1, span)),
             _ => rest.day_of_month(at),
         };
-        date.map(|date| date.needing(Needs::Nothing, Open::Nothing))
+        date.map(|date| date.needing(RequiredContext::Nothing, Open::Nothing))
     }
 
     /// "5 March 2023", "March 5, 2023", "the 5th of March", "5. März", "5 de marzo".
@@ -160,8 +164,8 @@ impl Parser<'_> {
             return Some(Point::new(end, self.calendar.day(NaiveDate::from_ymd_opt(year, month, day)?)?));
         }
         let of_year = |year| self.calendar.day(NaiveDate::from_ymd_opt(year, month, day)?);
-        let span = self.calendar.yearly(Which::Latest, of_year)?;
-        let needs = if marked { Needs::Nothing } else { Needs::On };
+        let span = self.calendar.yearly(Occurrence::Latest, of_year)?;
+        let needs = if marked { RequiredContext::Nothing } else { RequiredContext::On };
         Some(Point::new(end, span).needing(needs, Open::MonthDay(month, day)))
     }
 
@@ -209,12 +213,12 @@ impl Parser<'_> {
         if let Some((end, year)) = year {
             let point = Point::new(end, self.calendar.months(year, month, 1)?);
             let verb = self.is_verb(at) && at > 0 && self.continues(end);
-            return Some(if verb { point.needing(Needs::In, Open::Nothing) } else { point });
+            return Some(if verb { point.needing(RequiredContext::In, Open::Nothing) } else { point });
         }
         if short || self.number_follows(end) {
             return None;
         }
-        Some(Point::new(end, self.latest_month(month)?).needing(Needs::In, Open::Month(month)))
+        Some(Point::new(end, self.latest_month(month)?).needing(RequiredContext::In, Open::Month(month)))
     }
 
     fn season(&self, at: usize) -> Option<Point> {
@@ -223,7 +227,7 @@ impl Parser<'_> {
             return Some(Point::new(end, self.calendar.months(year, month, 3)?));
         }
         let plain = !self.is_verb(at) && !self.number_follows(end);
-        plain.then(|| Point::unclear(end, WHICH_SEASON).needing(Needs::In, Open::Nothing))
+        plain.then(|| Point::unclear(end, WHICH_SEASON).needing(RequiredContext::In, Open::Nothing))
     }
 
     fn feast(&self, at: usize) -> Option<Point> {
@@ -237,7 +241,7 @@ impl Parser<'_> {
         let next = self.word(at, Sense::Unit(Unit::Year)).unwrap_or(at);
         if let Some(year) = self.plain_year(next).filter(|_| self.continues(next)) {
             let span = self.calendar.years(year, 1)?;
-            return Some(Point::new(next + 1, span).needing(Needs::In, Open::PlainYear));
+            return Some(Point::new(next + 1, span).needing(RequiredContext::In, Open::PlainYear));
         }
         let next = self.word(at, Sense::Units(Unit::Year)).filter(|next| self.continues(*next))?;
         let decade = match self.number(next)? {
@@ -280,13 +284,13 @@ impl Parser<'_> {
     }
 
     /// The span of a named time: a month, season, feast or weekday.
-    pub fn named(&self, sense: Sense, which: Which) -> Option<Span> {
+    pub fn named(&self, sense: Sense, occurrence: Occurrence) -> Option<Span> {
         let calendar = self.calendar;
         match sense {
-            Sense::Month(month) => calendar.yearly(which, |year| calendar.months(year, month, 1)),
-            Sense::Season(month) => calendar.yearly(which, |year| calendar.months(year, month, 3)),
-            Sense::Feast(feast) => calendar.yearly(which, |year| calendar.feast(year, feast)),
-            Sense::Weekday(day) => calendar.weekday(which, day),
+            Sense::Month(month) => calendar.yearly(occurrence, |year| calendar.months(year, month, 1)),
+            Sense::Season(month) => calendar.yearly(occurrence, |year| calendar.months(year, month, 3)),
+            Sense::Feast(feast) => calendar.yearly(occurrence, |year| calendar.feast(year, feast)),
+            Sense::Weekday(day) => calendar.weekday(occurrence, day),
             _ => None,
         }
     }

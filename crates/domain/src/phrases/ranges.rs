@@ -4,7 +4,7 @@ use chrono::{Datelike, NaiveDate, TimeDelta};
 
 use super::calendar::Span;
 use super::numeric::Kind;
-use super::parser::{Meaning, Needs, Open, Parser, Point};
+use super::parser::{Meaning, Open, Parser, Point, RequiredContext};
 use super::tokens::After;
 use super::words::{Language, Sense};
 use crate::clock::Timestamp;
@@ -33,7 +33,7 @@ impl Parser<'_> {
             return None;
         }
         let dated = matches!(left.open, Open::Month(_) | Open::MonthDay(..)) && right.open == Open::Nothing;
-        if from == at && !dated && left.needs != Needs::Nothing {
+        if from == at && !dated && left.needs != RequiredContext::Nothing {
             return None;
         }
         // "5 to 10 may attend"
@@ -54,7 +54,7 @@ impl Parser<'_> {
     fn day_number(&self, at: usize) -> Option<Point> {
         let at = self.skip(at, &[Sense::The, Sense::On]);
         let day = self.number(at).filter(|day| (1..=31).contains(day) && self.continues(at))?;
-        Some(Point::unclear(at + 1, TWO_TIMES).needing(Needs::On, Open::MonthDay(0, day)))
+        Some(Point::unclear(at + 1, TWO_TIMES).needing(RequiredContext::On, Open::MonthDay(0, day)))
     }
 
     /// The window from one time to the end of another.

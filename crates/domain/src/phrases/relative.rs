@@ -1,6 +1,6 @@
 //! Times relative to now: "last week", "two weeks ago", "in the last three months".
 
-use super::calendar::{Span, Which};
+use super::calendar::{Occurrence, Span};
 use super::parser::{Parser, Point};
 use super::tokens::After;
 use super::words::{Language, Sense, Unit};
@@ -21,21 +21,23 @@ impl Parser<'_> {
         }
         self.rolling(at).or_else(|| {
             let (end, direction, noun, noun_at) = self.directed(at)?;
-            let which = match direction {
-                Sense::Last => Which::Last,
-                Sense::This => Which::This,
-                _ => Which::Next,
+            let occurrence = match direction {
+                Sense::Last => Occurrence::Last,
+                Sense::This => Occurrence::This,
+                _ => Occurrence::Next,
             };
-            if self.is_other(end) || self.is_clause(end, noun_at, noun, which) {
+            if self.is_other(end) || self.is_clause(end, noun_at, noun, occurrence) {
                 return None;
             }
             let span = match noun {
                 // "the next week" is relative to what was told before.
-                Sense::Unit(_) if which == Which::Next && before(Sense::The) && self.language == Language::English => {
+                Sense::Unit(_)
+                    if occurrence == Occurrence::Next && before(Sense::The) && self.language == Language::English =>
+                {
                     None
                 }
-                Sense::Unit(unit) => self.calendar.unit(unit, offset(which)),
-                noun => self.named(noun, which),
+                Sense::Unit(unit) => self.calendar.unit(unit, offset(occurrence)),
+                noun => self.named(noun, occurrence),
             };
             Some(Point::new(end, span?))
         })
@@ -47,8 +49,8 @@ impl Parser<'_> {
     }
 
     /// Whether "this" begins a clause, as in "this may be" and "does this fall under".
-    fn is_clause(&self, end: usize, noun_at: usize, noun: Sense, which: Which) -> bool {
-        which == Which::This && self.is_verb(noun_at) && (noun == Sense::Month(5) || self.continues(end))
+    fn is_clause(&self, end: usize, noun_at: usize, noun: Sense, occurrence: Occurrence) -> bool {
+        occurrence == Occurrence::This && self.is_verb(noun_at) && (noun == Sense::Month(5) || self.continues(end))
     }
 
     /// The offset of "last year" and the like, for a given unit.
@@ -235,10 +237,10 @@ fn unit(sense: Sense) -> Option<(Unit, bool)> {
     }
 }
 
-fn offset(which: Which) -> i32 {
-    match which {
-        Which::Last => -1,
-        Which::This | Which::Latest => 0,
-        Which::Next => 1,
+fn offset(occurrence: Occurrence) -> i32 {
+    match occurrence {
+        Occurrence::Last => -1,
+        Occurrence::This | Occurrence::Latest => 0,
+        Occurrence::Next => 1,
     }
 }

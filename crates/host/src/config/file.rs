@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use butler_memory::MemoryConfig;
+use butler_store::DatabaseOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,16 +77,13 @@ pub struct DatabaseSection {
 }
 
 impl DatabaseSection {
-    /// Two cores run about four statements at once. Twice that covers waits for the disk, and a dozen butlers still fit
-    /// into PostgreSQL's default of 100 connections.
-    pub const POOL_SIZE: usize = 8;
     /// PostgreSQL accepts 100 connections by default, so a larger pool is a mistake.
     pub const MAX_POOL_SIZE: usize = 100;
 }
 
 impl Default for DatabaseSection {
     fn default() -> Self {
-        Self { url: None, read_url: None, schema: "public".to_owned(), pool_size: Self::POOL_SIZE }
+        Self { url: None, read_url: None, schema: "public".to_owned(), pool_size: DatabaseOptions::POOL_SIZE }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Validation of configuration values that parse but cannot work.
 
+use butler_domain::limits;
+
 use super::{ConfidenceConfig, ConsolidationConfig, ContextConfig, EmbeddingConfig, EpisodesConfig};
 use super::{InvalidValue, MemoryConfig};
 use super::{RetrievalConfig, RulesConfig, ScheduleConfig};
@@ -9,8 +11,7 @@ type Checked = Result<(), InvalidValue>;
 
 /// More than the context window of common models; a larger value is most likely a typo.
 const MAX_TOKENS: usize = 1_000_000;
-/// About a century. Much larger values overflow the arithmetic on timestamps.
-const MAX_DAYS: f64 = 36_500.0;
+const MAX_DAYS: f64 = limits::DAYS as f64;
 /// Models do not process more episodes in one prompt reliably.
 const MAX_BATCH: usize = 1000;
 

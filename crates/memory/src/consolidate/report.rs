@@ -85,6 +85,7 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Adds the counts of another batch or tenant.
     pub fn add(&mut self, other: &Self) {
         let Self {
             episodes,

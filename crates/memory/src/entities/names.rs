@@ -4,6 +4,7 @@ use butler_domain::resolve::entity_name;
 use butler_domain::validate::{self, Invalid};
 use serde_json::{Value, json};
 
+/// Reads the name of an entity: one line in normal form (NFC), not empty.
 pub fn name(field: &str, value: &Value) -> Result<String, Invalid> {
     entity_name(field, validate::string(field, value)?)
 }

@@ -28,6 +28,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
+    /// Every code, for metrics and for reading a code from its name.
     pub const ALL: [Self; 7] = [
         Self::InvalidArgument,
         Self::NotFound,
@@ -38,6 +39,7 @@ impl ErrorCode {
         Self::Internal,
     ];
 
+    /// The code as clients, metrics and traces see it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidArgument => "invalid_argument",
@@ -86,10 +88,12 @@ pub struct ToolError {
 }
 
 impl ToolError {
+    /// An error without a hint.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None, request_id: None }
     }
 
+    /// An error that is the program's fault and not the caller's.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Internal, message)
     }

@@ -17,6 +17,7 @@ pub enum Right {
 }
 
 impl Right {
+    /// The name in a token's list of rights.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",

@@ -10,6 +10,8 @@ pub struct ToolSpec {
     pub name: &'static str,
     pub title: &'static str,
     pub description: &'static str,
+    /// The command that a person types instead of the tool, such as `butler search`.
+    pub command: Option<&'static str>,
     pub input_schema: Map<String, Value>,
     pub output_schema: Map<String, Value>,
     pub annotations: Annotations,
@@ -35,6 +37,7 @@ impl ToolSpec {
             name: T::NAME,
             title: T::TITLE,
             description: T::DESCRIPTION,
+            command: T::COMMAND,
             input_schema: schema::input::<T::Input>(),
             output_schema: schema::output::<T::Output>(T::ANNOTATIONS.read_only),
             annotations: T::ANNOTATIONS,

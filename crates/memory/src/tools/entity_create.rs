@@ -38,6 +38,7 @@ impl ToolDefinition for EntityCreate {
     const DESCRIPTION: &'static str = "Create an entity for a person, organization, place or other thing. Facts can then refer \
         to it (entity_id of memory_store_fact) regardless of how its name is spelled. Call entity_resolve first: creating a \
         second entity with the same name and type is an error that names the existing one.";
+    const COMMAND: Option<&'static str> = Some("butler entity create");
     const ANNOTATIONS: Annotations = Annotations::ADD;
     const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("name", "canonical_name"), ("type", "entity_type")];

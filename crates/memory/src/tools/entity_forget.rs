@@ -43,6 +43,7 @@ impl ToolDefinition for EntityForget {
     const TITLE: &'static str = "Forget a person or thing";
     const DESCRIPTION: &'static str = "Forget an entity: all facts about it, relations to it, and the memories that name it. \
         Without dry_run: false, only lists them. Show the list to the user first. Erased memories cannot be restored.";
+    const COMMAND: Option<&'static str> = Some("butler forget --entity");
     const ANNOTATIONS: Annotations =
         Annotations { read_only: false, destructive: true, idempotent: true, open_world: false };
     const RIGHT: Right = Right::Admin;

@@ -24,6 +24,7 @@ impl ToolDefinition for EntityGet {
     const TITLE: &'static str = "Get an entity";
     const DESCRIPTION: &'static str = "One entity by its id: its names, type and metadata. If it was merged into another \
         one, merged_into is the entity to use instead.";
+    const COMMAND: Option<&'static str> = Some("butler entity get");
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "entity_id")];

@@ -29,6 +29,7 @@ impl ToolDefinition for EntityMerge {
         name and metadata move to the target. If both have an active fact with the same scope and predicate, the one with \
         the higher confidence stays (the target's if equal) and supersedes the other. The source becomes a tombstone that \
         refers to the target. entity_unmerge undoes it.";
+    const COMMAND: Option<&'static str> = Some("butler entity merge");
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
     const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] =

@@ -50,6 +50,7 @@ impl ToolDefinition for EntityNeighbors {
     const TITLE: &'static str = "Follow relations";
     const DESCRIPTION: &'static str = "Who and what an entity is related to, up to three relations away: the entities, and \
         the facts that connect them. A relation with an inverse, or a symmetric one, is found from both ends.";
+    const COMMAND: Option<&'static str> = Some("butler entity neighbors");
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "entity_id")];

@@ -49,6 +49,7 @@ impl ToolDefinition for EntityResolve {
     const DESCRIPTION: &'static str = "Find the entities that a name may refer to, best first. The score depends on the match: \
         canonical name (100), alias (80), part of a name (50), similar name with enable_fuzzy (20). context_hints change \
         it. If the list is empty, create the entity with entity_create; this tool never creates one.";
+    const COMMAND: Option<&'static str> = Some("butler entity resolve");
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const INSTRUCTION: Option<Instruction> = Some(Instruction {

@@ -25,6 +25,7 @@ impl ToolDefinition for EntityUnmerge {
     const DESCRIPTION: &'static str = "Undo entity_merge: the merged entity gets back its facts, relations and names, and \
         facts that the merge superseded are active again. What was stored since stays with the target, unless its subject is \
         a name that only the merged entity has.";
+    const COMMAND: Option<&'static str> = Some("butler entity unmerge");
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
     const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "entity_id"), ("source_entity_id", "entity_id")];

@@ -37,6 +37,7 @@ impl ToolDefinition for EntityUpdate {
     const TITLE: &'static str = "Update an entity";
     const DESCRIPTION: &'static str = "Change an entity's name, type, aliases or metadata. A list of aliases replaces all existing \
         ones; metadata keys are merged into the existing metadata. Omitted fields keep their values.";
+    const COMMAND: Option<&'static str> = Some("butler entity update");
     const ANNOTATIONS: Annotations = Annotations { destructive: true, ..Annotations::SETTLE };
     const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "entity_id"), ("name", "canonical_name")];

@@ -39,6 +39,7 @@ impl ToolDefinition for MemoryChanges {
     const TITLE: &'static str = "What changed";
     const DESCRIPTION: &'static str = "What was learned, changed, contradicted, faded and forgotten since a time, by \
         entity, newest first. Read it when you come back after a while.";
+    const COMMAND: Option<&'static str> = Some("butler changes");
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const INSTRUCTION: Option<Instruction> =

@@ -27,6 +27,7 @@ impl ToolDefinition for MemoryConfirm {
     const DESCRIPTION: &'static str = "Confirm that a fact or rule still holds: its confidence is restored and its decay \
         restarts. Use it whenever a remembered fact proves true again. A superseded, expired or forgotten memory cannot be \
         confirmed; store it again instead.";
+    const COMMAND: Option<&'static str> = Some("butler confirm");
     const ANNOTATIONS: Annotations = Annotations::SETTLE;
     const RIGHT: Right = Right::Write;
     const INSTRUCTION: Option<Instruction> = Some(Instruction {

@@ -86,6 +86,7 @@ impl ToolDefinition for MemoryConflicts {
     const TITLE: &'static str = "Conflicting facts";
     const DESCRIPTION: &'static str = "Pairs of facts that contradict or repeat each other, with where each comes from, and \
         how to resolve them. Ask the user before you resolve one. A forgotten fact can be restored.";
+    const COMMAND: Option<&'static str> = Some("butler conflicts");
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
     const RIGHT: Right = Right::Read;
     const READING_ACTIONS: &'static [&'static str] = &["list"];

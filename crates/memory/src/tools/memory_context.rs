@@ -66,6 +66,7 @@ impl ToolDefinition for MemoryContext {
     const TITLE: &'static str = "Memory context";
     const DESCRIPTION: &'static str = "A block of text with the facts, rules and recent episodes that matter for a \
         session, within a token budget, to be put in front of its prompt.";
+    const COMMAND: Option<&'static str> = Some("butler context");
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const CORE: bool = true;

@@ -27,6 +27,7 @@ impl ToolDefinition for MemoryForget {
     const DESCRIPTION: &'static str = "Exclude an episode, fact or rule from every later search, recall and context. It \
         stays readable by its id for the record. Forgetting it again is not an error. To correct a fact, store the right one \
         with memory_store_fact instead.";
+    const COMMAND: Option<&'static str> = Some("butler forget");
     const ANNOTATIONS: Annotations =
         Annotations { read_only: false, destructive: true, idempotent: true, open_world: false };
     const RIGHT: Right = Right::Write;

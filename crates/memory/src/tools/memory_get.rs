@@ -28,6 +28,7 @@ impl ToolDefinition for MemoryGet {
     const DESCRIPTION: &'static str = "Read one episode, fact or rule in full by its id, whatever its state. \
         Facts and rules come with effective_confidence, the confidence left after decay. Looking at a memory counts as \
         a use of it, which keeps it near the top of later recalls.";
+    const COMMAND: Option<&'static str> = Some("butler get");
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const INSTRUCTION: Option<Instruction> =

@@ -32,6 +32,7 @@ impl ToolDefinition for MemoryMarkHarmful {
     const DESCRIPTION: &'static str = "Say that following a rule led to a bad result, and why. One bad result weighs as \
         much as four good ones; a rule that keeps failing is demoted and finally turned into a warning not to do it. \
         Call it once for each time the rule was applied.";
+    const COMMAND: Option<&'static str> = Some("butler harmful");
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
     const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "rule_id"), ("memory_id", "rule_id")];

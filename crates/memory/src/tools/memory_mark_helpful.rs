@@ -31,6 +31,7 @@ impl ToolDefinition for MemoryMarkHelpful {
     const TITLE: &'static str = "Mark a rule helpful";
     const DESCRIPTION: &'static str = "Say that following a rule led to a good result. It confirms the rule, and enough good \
         results promote it: candidate, established, proven. Call it once for each time the rule was applied.";
+    const COMMAND: Option<&'static str> = Some("butler helpful");
     const ANNOTATIONS: Annotations = Annotations::ADD;
     const RIGHT: Right = Right::Write;
     const INSTRUCTION: Option<Instruction> = Some(Instruction {

@@ -74,6 +74,7 @@ impl ToolDefinition for MemoryRecall {
     const DESCRIPTION: &'static str = "What to know for a topic: the facts and rules that matter most, by \
         relevance, importance, recency and confidence. Call it before acting or answering. What it returns counts \
         as used.";
+    const COMMAND: Option<&'static str> = Some("butler recall");
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const CORE: bool = true;

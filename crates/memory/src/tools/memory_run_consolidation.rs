@@ -24,6 +24,7 @@ impl ToolDefinition for MemoryRunConsolidation {
     const TITLE: &'static str = "Consolidate episodes now";
     const DESCRIPTION: &'static str = "Turn waiting episodes into facts and rules now instead of on schedule. Uses the \
         configured LLM and may take minutes; without one, or with dry_run, it only counts. The result says which it was.";
+    const COMMAND: Option<&'static str> = Some("butler jobs run consolidation");
     const ANNOTATIONS: Annotations =
         Annotations { read_only: false, destructive: true, idempotent: true, open_world: true };
     const RIGHT: Right = Right::Admin;

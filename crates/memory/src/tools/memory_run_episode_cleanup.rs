@@ -29,6 +29,7 @@ impl ToolDefinition for MemoryRunEpisodeCleanup {
     const TITLE: &'static str = "Clean up episodes now";
     const DESCRIPTION: &'static str = "Delete expired episodes and, beyond max_entries, the oldest consolidated ones. \
         Episodes that were not consolidated do not expire. Runs daily by itself.";
+    const COMMAND: Option<&'static str> = Some("butler jobs run episode_cleanup");
     const ANNOTATIONS: Annotations =
         Annotations { read_only: false, destructive: true, idempotent: true, open_world: false };
     const RIGHT: Right = Right::Admin;

@@ -76,6 +76,7 @@ impl ToolDefinition for MemorySearch {
     const TITLE: &'static str = "Search memory";
     const DESCRIPTION: &'static str = "Find episodes, facts and rules by meaning and by words. Use it to look \
         around; use memory_recall for what to know before acting. Searching does not count as using a memory.";
+    const COMMAND: Option<&'static str> = Some("butler search");
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const CORE: bool = true;

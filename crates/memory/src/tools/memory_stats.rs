@@ -25,6 +25,7 @@ impl ToolDefinition for MemoryStats {
     const TITLE: &'static str = "Memory statistics";
     const DESCRIPTION: &'static str = "Count what is remembered, by type and state: episodes (and how long the oldest \
         waits to be learned from), facts, rules. Shows whether memory is healthy, not what it contains.";
+    const COMMAND: Option<&'static str> = Some("butler stats");
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const INSTRUCTION: Option<Instruction> =

@@ -46,6 +46,7 @@ impl ToolDefinition for MemoryStoreEpisode {
     const DESCRIPTION: &'static str = "Remember what happened in a session: one observation, decision or outcome. \
         Lasting facts and rules are learned from episodes in the background. For what is known to be true use \
         memory_store_fact, for guidance memory_store_rule.";
+    const COMMAND: Option<&'static str> = Some("butler remember episode");
     const ANNOTATIONS: Annotations = Annotations::ADD;
     const RIGHT: Right = Right::Write;
     const CORE: bool = true;

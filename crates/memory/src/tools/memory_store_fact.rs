@@ -81,6 +81,7 @@ impl ToolDefinition for MemoryStoreFact {
     const DESCRIPTION: &'static str = "Remember something that is true. It supersedes the active fact of the same \
         subject (or entity), predicate and scope; predicates such as likes keep several values. The same again \
         confirms it. Confidence fades unless confirmed. For guidance on how to act use memory_store_rule.";
+    const COMMAND: Option<&'static str> = Some("butler remember fact");
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
     const RIGHT: Right = Right::Write;
     const CORE: bool = true;

@@ -51,6 +51,7 @@ impl ToolDefinition for MemoryStoreRule {
     const DESCRIPTION: &'static str = "Remember how to act: guidance that should shape later sessions. It starts as a \
         candidate and earns trust through memory_mark_helpful, or loses it through memory_mark_harmful. To record \
         something that is true use memory_store_fact.";
+    const COMMAND: Option<&'static str> = Some("butler remember rule");
     const ANNOTATIONS: Annotations = Annotations::ADD;
     const RIGHT: Right = Right::Write;
     const CORE: bool = true;

@@ -13,7 +13,7 @@ pub(crate) mod times;
 /// Declares the module of every tool and the list of them.
 macro_rules! tools {
     ($($file:ident::$tool:ident),* $(,)?) => {
-        $(mod $file;)*
+        $(pub(crate) mod $file;)*
 
         /// Every tool of the module, in the order in which clients list them.
         pub fn tools() -> Vec<Tool> {

@@ -36,6 +36,7 @@ pub enum ForeignFormat {
 }
 
 impl ForeignFormat {
+    /// The name in reports, in events and in the idempotency keys of imported memories.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Mem0 => "mem0",

@@ -16,6 +16,7 @@ pub struct LineReader<R> {
 }
 
 impl<R: BufRead> LineReader<R> {
+    /// Starts before the first line.
     pub fn new(reader: R) -> Self {
         Self { reader, read: 0, number: 0 }
     }

@@ -155,7 +155,7 @@ fn check_conflict(conflict: &Value) -> Result<(), String> {
         #[serde(rename = "kind")]
         _kind: conflicts::Kind,
         #[serde(rename = "why")]
-        _why: conflicts::Why,
+        _why: conflicts::ConflictReason,
         #[serde(rename = "score")]
         _score: Option<f64>,
         #[serde(rename = "found_by")]

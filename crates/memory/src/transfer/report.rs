@@ -91,10 +91,12 @@ impl ImportReport {
         }
     }
 
+    /// Whether a line could not be imported. Then nothing was stored, unless a partial import was requested.
     pub fn has_problems(&self) -> bool {
         !self.problems.is_empty()
     }
 
+    /// Number of new rows of all kinds. Rows that the memory had already do not count.
     pub fn created(&self) -> u64 {
         self.kinds.values().map(|tally| tally.created).sum()
     }

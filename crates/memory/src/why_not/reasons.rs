@@ -70,7 +70,7 @@ impl Memory {
         reasons.extend(outside_time(standing, now));
         let is_of_another_time = search.asked.valid_at.is_some() || search.asked.as_of.is_some();
         if let Some(confidence) =
-            standing.confidence.filter(|left| *left < search.min_confidence && !is_of_another_time)
+            standing.effective_confidence.filter(|left| *left < search.min_confidence && !is_of_another_time)
         {
             let message = format!("its confidence has decayed to {confidence:.3}, below {}", search.min_confidence);
             reasons.push(reason(Code::Confidence, message, "confirm it, or ask with a lower min_confidence"));

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use axum::http::StatusCode;
 use butler_domain::event::Origin;
 use butler_domain::validate::Invalid;
-use butler_domain::{TenantId, Timestamp};
+use butler_domain::{TenantId, Timestamp, limits};
 use butler_host::access::{self, Lifetime, Right, Rights, Rotation, TokenRow, hash_token, new_token};
 use butler_host::host::token_changes::{self, NewSecret, homes};
 use butler_host::host::tokens;
@@ -22,8 +22,8 @@ use super::error::ApiError;
 use super::facts::IdPath;
 use super::operation::{Operation, RequestContext, Verb};
 
-/// A hundred years. For a longer lifetime, say that the token never expires.
-const MAX_EXPIRY_DAYS: i64 = 36_500;
+/// For a longer lifetime, say that the token never expires.
+const MAX_EXPIRY_DAYS: i64 = limits::DAYS;
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TokenItem {
@@ -128,7 +128,7 @@ pub struct NewToken {
     /// that one.
     expires: Option<String>,
     /// The lifetime of the token in days, instead of `expires`.
-    #[schemars(range(min = 1, max = 36_500))]
+    #[schemars(range(min = 1, max = MAX_EXPIRY_DAYS))]
     expires_days: Option<i64>,
 }
 

@@ -25,7 +25,7 @@ pub struct Graph {
     pub predicates: Vec<GraphPredicate>,
 }
 
-/// An entity of the graph.
+/// A node: an entity that at least one relation starts from or leads to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GraphEntity {
     pub entity_id: EntityId,

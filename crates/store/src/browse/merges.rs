@@ -90,7 +90,7 @@ pub struct Profile {
     pub facts: Vec<ProfileFact>,
 }
 
-/// A fact of a profile.
+/// An active fact of one entity, shown to help a person decide about the merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProfileFact {
     pub predicate: String,

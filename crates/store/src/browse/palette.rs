@@ -18,6 +18,7 @@ pub enum FoundKind {
 }
 
 impl FoundKind {
+    /// The name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Fact => "fact",
@@ -61,8 +62,8 @@ pub async fn find(
     let rows = session
         .run(|pg| {
             sqlx::query!(
-                r#"SELECT kind AS "kind!", id AS "id!", title AS "title!", preview AS "preview!", scope AS "scope!", confidence,
-                          maturity, created_at AS "created_at!", standing AS "standing!"
+                r#"SELECT kind AS "kind!", id AS "id!", title AS "title!", preview AS "preview!", scope AS "scope!",
+                          effective_confidence, maturity, created_at AS "created_at!", standing AS "standing!"
                    FROM browse_palette($1, $2, $3, $4)"#,
                 tenant.as_str(),
                 now,
@@ -89,7 +90,7 @@ pub async fn find(
                 title: row.title,
                 preview: row.preview,
                 scope: row.scope,
-                effective_confidence: row.confidence,
+                effective_confidence: row.effective_confidence,
                 maturity,
                 status,
                 created_at: row.created_at,

@@ -12,7 +12,7 @@ use crate::connection::limit::ConnectionLimit;
 use crate::connection::pool::Pool;
 use crate::connection::server::server_version;
 use crate::connection::session::{ServerState, Session};
-use crate::connection::target::{Target, Wants, place};
+use crate::connection::target::{ServerRole, Target, place};
 use crate::connection::unreplicated::UnreplicatedWrites;
 use crate::error::{StoreError, is_out_of_descriptors};
 
@@ -113,12 +113,12 @@ impl Manager {
             return Err(StoreError::TooOld { found });
         }
         let read_only = self.configure(&mut session).await?;
-        match (self.target.wants, read_only) {
-            (Wants::Primary, true) => {
+        match (self.target.role, read_only) {
+            (ServerRole::Primary, true) => {
                 session.close().await;
                 Err(StoreError::ReadOnly { reason: format!("PostgreSQL at {} accepts no writes", place(server)) })
             }
-            (Wants::Standby, false) => {
+            (ServerRole::Standby, false) => {
                 session.close().await;
                 Err(StoreError::Unreachable { place: place(server), reason: "it is not a standby".to_owned() })
             }

@@ -20,21 +20,23 @@ pub struct DatabaseOptions {
     pub connections: Connections,
 }
 
-/// A statement takes about a millisecond, so eight connections serve some thousands of calls a second. [`Connections`]
-/// limits what all butlers of a process open together.
-const POOL_SIZE: usize = 8;
 /// Longer than a restart of the private server (0.2 s) or its recovery after a crash, and short enough for a caller to
 /// wait.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl DatabaseOptions {
+    /// Two cores run about four statements at once. Twice that covers waits for the disk: a statement takes about a
+    /// millisecond, so eight connections serve some thousands of calls a second. A dozen butlers still fit into
+    /// PostgreSQL's default of 100 connections, and [`Connections`] limits what all butlers of a process open together.
+    pub const POOL_SIZE: usize = 8;
+
     /// The default options for the database of this URL.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
             read_url: None,
             schema: "public".to_owned(),
-            pool_size: POOL_SIZE,
+            pool_size: Self::POOL_SIZE,
             connect_timeout: CONNECT_TIMEOUT,
             kept_alive: false,
             connections: Connections::default(),

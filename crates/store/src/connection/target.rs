@@ -14,9 +14,9 @@ use crate::error::StoreError;
 /// A statement per tool and worker, each prepared once per connection.
 const PREPARED_STATEMENTS: usize = 256;
 
-/// Which of the servers to use.
+/// The role of the server to connect to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wants {
+pub(crate) enum ServerRole {
     /// A server that accepts writes.
     Primary,
     Standby,
@@ -25,7 +25,7 @@ pub(crate) enum Wants {
 
 pub(crate) struct Target {
     servers: Vec<PgConnectOptions>,
-    pub wants: Wants,
+    pub role: ServerRole,
     /// The server that was used last.
     last: AtomicUsize,
     reached: AtomicBool,
@@ -34,27 +34,27 @@ pub(crate) struct Target {
 impl Target {
     /// The servers of a URL, of which the primary is used.
     pub fn primary(url: &str) -> Result<Self, StoreError> {
-        let target = Self::parse(url, Wants::Primary)?;
-        match target.wants {
-            Wants::Standby => Err(invalid("target_session_attrs asks for a standby, which accepts no writes")),
+        let target = Self::parse(url, ServerRole::Primary)?;
+        match target.role {
+            ServerRole::Standby => Err(invalid("target_session_attrs asks for a standby, which accepts no writes")),
             // Whatever the URL says, this needs a server that accepts writes.
-            _ => Ok(Self { wants: Wants::Primary, ..target }),
+            _ => Ok(Self { role: ServerRole::Primary, ..target }),
         }
     }
 
     /// The servers of a `read_url`. Any of them will do unless the URL asks for a kind.
     pub fn replica(url: &str) -> Result<Self, StoreError> {
-        Self::parse(url, Wants::Any)
+        Self::parse(url, ServerRole::Any)
     }
 
-    fn parse(url: &str, usual: Wants) -> Result<Self, StoreError> {
-        let (urls, wants) = split(url)?;
+    fn parse(url: &str, usual: ServerRole) -> Result<Self, StoreError> {
+        let (urls, role) = split(url)?;
         let servers = urls.iter().map(|url| {
             let options = PgConnectOptions::from_str(url).map_err(|error| invalid(error.to_string()))?;
             Ok(options.application_name("butler").statement_cache_capacity(PREPARED_STATEMENTS))
         });
         let servers = servers.collect::<Result<Vec<_>, StoreError>>()?;
-        Ok(Self { servers, wants: wants.unwrap_or(usual), last: AtomicUsize::new(0), reached: AtomicBool::new(false) })
+        Ok(Self { servers, role: role.unwrap_or(usual), last: AtomicUsize::new(0), reached: AtomicBool::new(false) })
     }
 
     /// The order in which to try the servers: the last one used first.
@@ -103,16 +103,16 @@ fn invalid(reason: impl Into<String>) -> StoreError {
 }
 
 /// Splits the URL into one per server, and reads `target_session_attrs`.
-fn split(url: &str) -> Result<(Vec<String>, Option<Wants>), StoreError> {
+fn split(url: &str) -> Result<(Vec<String>, Option<ServerRole>), StoreError> {
     let Some((scheme, rest)) = url.split_once("://") else { return Ok((vec![url.to_owned()], None)) };
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, path) = address.find('/').map_or((address, ""), |at| address.split_at(at));
     let (user, hosts) = authority.rfind('@').map_or(("", authority), |at| authority.split_at(at + 1));
-    let mut wants = None;
+    let mut role = None;
     let (mut socket_hosts, mut ports, mut others) = (None, None, Vec::new());
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         match pair.split_once('=') {
-            Some(("target_session_attrs", value)) => wants = Some(attribute(value)?),
+            Some(("target_session_attrs", value)) => role = Some(attribute(value)?),
             Some(("host", value)) => socket_hosts = Some(value),
             Some(("port", value)) => ports = Some(value),
             _ => others.push(pair),
@@ -136,7 +136,7 @@ fn split(url: &str) -> Result<(Vec<String>, Option<Wants>), StoreError> {
         let query = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
         format!("{scheme}://{user}{host}{path}{query}")
     });
-    Ok((urls.collect(), wants))
+    Ok((urls.collect(), role))
 }
 
 /// Splits a list at its commas, which may be percent-encoded.
@@ -144,12 +144,12 @@ fn list(value: &str) -> Vec<&str> {
     value.split(',').flat_map(|part| part.split("%2C")).collect()
 }
 
-fn attribute(value: &str) -> Result<Wants, StoreError> {
+fn attribute(value: &str) -> Result<ServerRole, StoreError> {
     match value {
-        "any" => Ok(Wants::Any),
-        "read-write" | "primary" => Ok(Wants::Primary),
+        "any" => Ok(ServerRole::Any),
+        "read-write" | "primary" => Ok(ServerRole::Primary),
         // Without a standby, reads go to the primary anyway.
-        "read-only" | "standby" | "prefer-standby" => Ok(Wants::Standby),
+        "read-only" | "standby" | "prefer-standby" => Ok(ServerRole::Standby),
         other => Err(invalid(format!(
             "target_session_attrs is {other:?}; valid values are any, read-write, primary, read-only, standby, prefer-standby"
         ))),
@@ -194,9 +194,9 @@ mod tests {
 
     #[test]
     fn writes_never_go_to_a_standby_and_a_misspelt_wish_is_told() {
-        assert_eq!(Target::primary("postgres://a,b/m?target_session_attrs=any").unwrap().wants, Wants::Primary);
-        assert_eq!(Target::replica("postgres://a,b/m?target_session_attrs=standby").unwrap().wants, Wants::Standby);
-        assert_eq!(Target::replica("postgres://a/m").unwrap().wants, Wants::Any);
+        assert_eq!(Target::primary("postgres://a,b/m?target_session_attrs=any").unwrap().role, ServerRole::Primary);
+        assert_eq!(Target::replica("postgres://a,b/m?target_session_attrs=standby").unwrap().role, ServerRole::Standby);
+        assert_eq!(Target::replica("postgres://a/m").unwrap().role, ServerRole::Any);
         for url in ["postgres://a/m?target_session_attrs=standby", "postgres://a/m?target_session_attrs=master"] {
             assert!(matches!(Target::primary(url), Err(StoreError::InvalidUrl { .. })), "{url}");
         }

@@ -7,6 +7,7 @@ use crate::{Session, StoreError};
 /// Anybody may register. Beyond this many, the oldest that was never granted anything goes.
 const MAX_CLIENTS: i64 = 1_000;
 
+/// A program that registered itself or is known by its metadata document, and may ask a person for access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
     pub id: String,
@@ -47,6 +48,7 @@ pub async fn register(session: &mut Session, client: &Client) -> Result<bool, St
     Ok(stored.rows_affected() == 1)
 }
 
+/// Reads a client; `None` if no client has the id.
 pub async fn client(session: &mut Session, id: &str) -> Result<Option<Client>, StoreError> {
     session
         .run(|pg| {

@@ -12,6 +12,7 @@ use crate::{Session, StoreError, WriteContext};
 /// A new login replaces the oldest ones beyond this many.
 const MAX_LOGINS: i64 = 100;
 
+/// A one-time link to store, and the most that the person who opens it may allow.
 #[derive(Debug, Clone)]
 pub struct NewLogin {
     pub id: Uuid,
@@ -33,6 +34,7 @@ pub struct Login {
     pub rights: Vec<String>,
 }
 
+/// Stores a one-time link and deletes the oldest ones beyond the limit.
 pub async fn create_login(session: &mut Session, login: &NewLogin) -> Result<(), StoreError> {
     let mut tx = session.begin().await?;
     tx.run(|pg| {

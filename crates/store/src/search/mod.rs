@@ -113,6 +113,7 @@ pub struct RetrievedMemory {
     /// The scope of a fact or rule, or the butler of an episode.
     pub scope: String,
     pub importance: Option<f64>,
+    /// The confidence at the last confirmation, from which it decays; `None` for an episode.
     pub confidence: Option<f64>,
     pub decay_rate: Option<f64>,
     pub last_confirmed_at: Option<Timestamp>,

@@ -1,6 +1,6 @@
 //! Facts with what belongs to them: their chains, what was believed about their times, and their conflicts.
 
-use butler_domain::{TenantId, Timestamp};
+use butler_domain::{Permanence, TenantId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -75,7 +75,7 @@ pub(super) async fn insert(
                            embedding_version_id, valid_from, valid_to, observed_at, dates, holds_from, holds_to, placed_at,
                            ended_at, corrected, source)
         SELECT $1, r.id, r.subject, r.predicate, r.content, r.vector::vector, memory_search_vector(r.search_text),
-               coalesce(r.importance, 5), coalesce(r.confidence, 1), coalesce(r.decay_rate, 0.008),
+               coalesce(r.importance, 5), coalesce(r.confidence, 1), coalesce(r.decay_rate, $4),
                coalesce(r.permanence, 'standard'), r.source_butler,
                (SELECT e.id FROM episodes e WHERE e.id = r.source_episode_id AND e.tenant_id = $1), r.entity_id,
                r.object_entity_id, coalesce(r.slot, ''), coalesce(r.scope, 'global'), coalesce(r.validity, 'active'), coalesce(r.reference_count, 0), r.created_at,
@@ -101,7 +101,8 @@ pub(super) async fn insert(
         "#,
         tenant.as_str(),
         batch,
-        now
+        now,
+        Permanence::Standard.decay_rate()
     )
 }
 

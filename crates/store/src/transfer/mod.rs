@@ -33,6 +33,7 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind, in the order in which an export writes them.
     pub const ALL: [Self; 11] = [
         Self::Predicate,
         Self::Entity,
@@ -47,6 +48,7 @@ impl Kind {
         Self::Event,
     ];
 
+    /// The value of `type` in a line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Predicate => "predicate",

@@ -29,6 +29,7 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// The number of lines that an export of the tenant has, without its first line.
     pub fn total(&self) -> u64 {
         self.by_kind().iter().sum::<i64>().unsigned_abs()
     }

@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: house rules that the compiler does not check, each with the reason it gives when it fails.
 
+mod docs;
 mod rust;
 mod sql;
 
@@ -85,6 +86,10 @@ fn check(path: &str, text: &str, problems: &mut Vec<String>) {
     }
     if is_rust(path) && sql::applies(path) {
         problems.extend(sql::find(text).iter().map(|(line, sql)| format!("{path}:{line}: `{sql}`: {}", sql::REASON)));
+    }
+    if is_rust(path) && docs::applies(path) {
+        let undocumented = docs::find(text);
+        problems.extend(undocumented.iter().map(|(line, name)| format!("{path}:{line}: `{name}`: {}", docs::REASON)));
     }
     for rule in RULES.iter().filter(|rule| (rule.applies)(path)) {
         for (number, line) in text.lines().enumerate() {

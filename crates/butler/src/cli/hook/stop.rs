@@ -153,11 +153,11 @@ impl Episode {
     }
 
     fn undelivered(self, error: &HostError) -> HostError {
-        let fate = match self.kept {
+        let outcome = match self.kept {
             Ok(_) => "the session is kept, and the next butler process stores it".to_owned(),
             Err(problem) => format!("the session is lost, because Butler {problem}"),
         };
-        HostError::Usage { message: format!("{error}; {fate}"), hint: error.hint() }
+        HostError::Usage { message: format!("{error}; {outcome}"), hint: error.hint() }
     }
 
     /// Records that the session is stored up to here. If that fails, the next part of the session repeats this one.

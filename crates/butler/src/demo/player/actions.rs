@@ -8,7 +8,7 @@ use butler_store::links::End;
 use serde_json::{Map, json};
 
 use super::{Player, name, scope};
-use crate::demo::life::Fate;
+use crate::demo::life::FinalState;
 use crate::demo::plan::Action;
 
 /// The agents that query memory: the first at the start of a session, the others during one. The question decides which.
@@ -110,7 +110,8 @@ impl Player<'_> {
     async fn store_rule(&mut self, call: &Call, rule: usize) -> Result<(), MemoryError> {
         let rule_plan = &self.life.rules[rule];
         let source = self.suggested_by[rule];
-        let learned = rule_plan.scope.is_none() && matches!(rule_plan.fate, Fate::Candidate | Fate::Established);
+        let learned = rule_plan.scope.is_none()
+            && matches!(rule_plan.final_state, FinalState::Candidate | FinalState::Established);
         if let Some(source) = source.filter(|_| learned) {
             let rule = json!({"content": rule_plan.content, "tags": rule_plan.tags, "episode_ids": [source]});
             self.scripted_llm.learn_rule(source, rule);
