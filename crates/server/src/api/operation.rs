@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
-use butler_domain::{Source, TenantId, Timestamp};
+use butler_domain::{Source, TenantId, Timestamp, limits, validate};
 use butler_host::access::{Access, Refusal, Right};
 use butler_memory::browse::Browse;
 use butler_memory::tool::ErrorCode;
@@ -104,7 +104,10 @@ impl RequestContext {
             redactor.redact_text(value);
         }
         let tenant = access.tenant(tenant.as_deref())?;
-        let request_id = text(&parts.headers, "x-request-id").map(|id| redactor.redact(&id).text.into_owned());
+        let request_id = text(&parts.headers, "x-request-id")
+            .map(|id| validate::label("X-Request-Id", &id, limits::REQUEST_ID_BYTES, redactor))
+            .transpose()
+            .map_err(ApiError::bad_parameter)?;
         let now = api.host.clock().now();
         let from_dashboard = text(&parts.headers, "sec-fetch-site").as_deref() == Some("same-origin");
         Ok((Self { api: api.clone(), access, tenant, now, request_id, from_dashboard }, query))
