@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use fuzz::{memory, wait};
 use libfuzzer_sys::fuzz_target;
+use butler_domain::secrets::Redactor;
 use butler_memory::Caller;
 use butler_memory::tool::{ErrorCode, Tool, ToolCall};
 use serde_json::{Map, Value};
@@ -25,7 +26,8 @@ fuzz_target!(|text: &str| {
         let known: Map<String, Value> =
             arguments.iter().filter(|(name, _)| names.contains(name)).map(|(k, v)| (k.clone(), v.clone())).collect();
         for arguments in [arguments.clone(), known] {
-            if let Err(error) = wait(tool.run(memory(), ToolCall::parse(tool.spec(), Caller::trusted(), arguments))) {
+            let call = ToolCall::parse(tool.spec(), Caller::trusted(), arguments, &Redactor::standard());
+            if let Err(error) = wait(tool.run(memory(), call)) {
                 assert!(!error.message.is_empty());
                 let codes = [ErrorCode::InvalidArgument, ErrorCode::Unavailable, ErrorCode::InvalidState];
                 assert!(codes.contains(&error.code), "{}: {error:?}", tool.spec().name);

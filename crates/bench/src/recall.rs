@@ -130,24 +130,44 @@ async fn one_size(
             }
         }
     }
-    let goal = match size {
-        0..=1000 => 1.5,
-        1001..=10_000 => 2.0,
-        _ => 3.0,
+    let medians = Medians {
+        floor: floor.p50(),
+        recall: recall.p50(),
+        cached: cached.p50(),
+        server: world.server.is_some().then(|| (embedding.p50() + ping.p50(), http.p50())),
     };
-    report.note(format!("floor at {size} facts, p50"), floor.p50(), "ms");
-    report.at_most(format!("memory_recall in process at {size}, p50"), recall.p50() / floor.p50(), "× floor", goal);
-    if world.server.is_some() {
-        let floor = embedding.p50() + ping.p50();
-        report.note(format!("floor inside the server at {size} facts, p50"), floor, "ms");
-        report.at_most(format!("memory_recall over HTTP at {size}, p50"), http.p50() / floor, "× floor", goal);
-    }
-    if size == 10_000 {
-        report.at_most("memory_recall with the embedding cached at 10000, p50", cached.p50(), "ms", 3.0);
-    } else {
-        report.note(format!("memory_recall with the embedding cached at {size}, p50"), cached.p50(), "ms");
-    }
+    medians.report(report, size);
     concurrent(report, world, tenant, size, rounds).await
+}
+
+/// The medians of one size, in milliseconds.
+struct Medians {
+    floor: f64,
+    recall: f64,
+    cached: f64,
+    /// Floor and recall over HTTP, if there is a server.
+    server: Option<(f64, f64)>,
+}
+
+impl Medians {
+    fn report(&self, report: &mut Report, size: usize) {
+        let goal = match size {
+            0..=1000 => 1.5,
+            1001..=10_000 => 2.0,
+            _ => 3.0,
+        };
+        report.note(format!("floor at {size} facts, p50"), self.floor, "ms");
+        report.at_most(format!("memory_recall in process at {size}, p50"), self.recall / self.floor, "× floor", goal);
+        if let Some((floor, http)) = self.server {
+            report.note(format!("floor inside the server at {size} facts, p50"), floor, "ms");
+            report.at_most(format!("memory_recall over HTTP at {size}, p50"), http / floor, "× floor", goal);
+        }
+        if size == 10_000 {
+            report.at_most("memory_recall with the embedding cached at 10000, p50", self.cached, "ms", 3.0);
+        } else {
+            report.note(format!("memory_recall with the embedding cached at {size}, p50"), self.cached, "ms");
+        }
+    }
 }
 
 /// Eight concurrent clients: p95 compared with p50.

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::kinds::UnknownName;
 use crate::limits;
+use crate::secrets::Redactor;
 use crate::tenant::NameError;
 use crate::text;
 
@@ -92,6 +93,11 @@ pub fn required_text(field: &str, raw: &str, max_bytes: usize) -> Result<String,
         return Err(Invalid::new(field, message).hint(format!("shorten {field} to {max_bytes} bytes")));
     }
     Ok(text)
+}
+
+/// The caller's name for its request or session, without secrets: events, logs and traces contain it.
+pub fn label(field: &str, raw: &str, max_bytes: usize, redactor: &Redactor) -> Result<String, Invalid> {
+    required_text(field, &redactor.redact(raw).text, max_bytes)
 }
 
 /// The content of a memory, unchanged except for NUL.

@@ -188,7 +188,7 @@ async fn deliver_one(host: &Host, entry: &SpoolEntry) -> Result<(), ToolError> {
     let tools = butler.tools();
     let tool = tools.get(&entry.call.tool).ok_or_else(|| not_found(format!("no tool {:?}", entry.call.tool)))?;
     let arguments = entry.call.arguments_for(butler.name.as_str());
-    let call = ToolCall::parse(tool.spec(), Caller::trusted(), arguments);
+    let call = ToolCall::parse(tool.spec(), Caller::trusted(), arguments, host.redactor());
     host.call(&butler, Rights::ALL, &**tool, call).await.map(drop)
 }
 

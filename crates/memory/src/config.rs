@@ -2,6 +2,7 @@
 
 mod check;
 mod secrets;
+mod trust;
 
 use std::path::PathBuf;
 
@@ -11,9 +12,8 @@ use butler_domain::scoring::ScoreWeights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::trust::TrustConfig;
-
 pub use secrets::{SecretPattern, SecretsConfig};
+pub use trust::TrustConfig;
 
 /// An invalid configuration value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

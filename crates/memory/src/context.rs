@@ -118,20 +118,26 @@ impl Memory {
             Some(since) => self.changes_section(call, request, since).await?,
             None => String::new(),
         };
-        // The block has two limits: its tokens, and four characters for each token of the budget.
-        let used = Bpe.count(&changes).max(changes.chars().count().div_ceil(4));
-        let left = request.token_budget.saturating_sub(used);
-        let mut block = context::assemble(&input, left, &config.context.quotas, &Bpe);
-        if !changes.is_empty() && !block.text.is_empty() {
-            block.text.push_str(&changes);
-            block.tokens = Bpe.count(&block.text);
-        }
+        let block = self.assemble(&input, request.token_budget, &changes);
         let episodes = episodes.iter().map(|episode| (episode.id, episode.matched.fused.map(|fused| fused.score)));
         Ok(BuiltContext {
             block,
             episodes: episodes.collect(),
             ranked: Ranked { hits, dropped, stores: retrieved.stores, trace },
         })
+    }
+
+    /// The block with the section of changes, which counts towards the budget.
+    fn assemble(&self, input: &ContextInput, token_budget: usize, changes: &str) -> ContextBlock {
+        // The block has two limits: its tokens, and four characters for each token of the budget.
+        let used = Bpe.count(changes).max(changes.chars().count().div_ceil(4));
+        let left = token_budget.saturating_sub(used);
+        let mut block = context::assemble(input, left, &self.config().context.quotas, &Bpe);
+        if !changes.is_empty() && !block.text.is_empty() {
+            block.text.push_str(changes);
+            block.tokens = Bpe.count(&block.text);
+        }
+        block
     }
 }
 

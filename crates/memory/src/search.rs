@@ -14,10 +14,10 @@ use butler_domain::phrases::named_event;
 use butler_domain::query_names::query_names;
 use butler_domain::text::preprocess_search_query;
 use butler_domain::times::TimeFilter;
-use butler_domain::{MemoryType, Scope};
+use butler_domain::{MemoryType, Scope, TenantId, Timestamp};
 pub use butler_store::search::TimeFilterRow;
 use butler_store::search::{Retrieve, Retrieved, RetrievedMemory, StoreInfo};
-use butler_store::times;
+use butler_store::{Session, times};
 use uuid::Uuid;
 
 use crate::config::KeywordMatch;
@@ -231,23 +231,7 @@ impl Memory {
         let mut conn = self.db().reader_after(&call.tenant, pending).await?;
         let mut retrieved = butler_store::search::retrieve(&mut conn, &call.tenant, &request, self.pools()).await?;
         if let Some(as_of) = input.asked.as_of {
-            let ids = |memories: &[RetrievedMemory], of: fn(&RetrievedMemory) -> Option<Uuid>| -> Vec<Uuid> {
-                memories.iter().filter_map(of).collect()
-            };
-            let rules = ids(&retrieved.found, |m| (m.memory_type == MemoryType::Rule).then_some(m.id));
-            let entities = ids(&retrieved.found, |m| m.entity_id);
-            let then = times::texts_then(&mut conn, &call.tenant, &rules, &entities, as_of).await?;
-            for memory in retrieved.found.iter_mut().chain(&mut retrieved.reached) {
-                let text = |texts: &[(Uuid, String)], id: Uuid| {
-                    texts.iter().find(|(of, _)| *of == id).map(|(_, text)| text.clone())
-                };
-                if let Some(content) = text(&then.rules, memory.id) {
-                    memory.content = content;
-                }
-                if let Some(name) = memory.entity_id.and_then(|id| text(&then.entities, id)) {
-                    memory.entity_name = Some(name);
-                }
-            }
+            use_texts_then(&mut conn, &call.tenant, &mut retrieved, as_of).await?;
         }
         if retrieved.has_outgrown_an_index() {
             self.training().request(call.now);
@@ -258,6 +242,31 @@ impl Memory {
         });
         Ok((retrieved, trace))
     }
+}
+
+/// Gives rules the text, and entities the name, that they had at a moment.
+async fn use_texts_then(
+    session: &mut Session,
+    tenant: &TenantId,
+    retrieved: &mut Retrieved,
+    as_of: Timestamp,
+) -> Result<(), MemoryError> {
+    let ids =
+        |of: fn(&RetrievedMemory) -> Option<Uuid>| -> Vec<Uuid> { retrieved.found.iter().filter_map(of).collect() };
+    let rules = ids(|memory| (memory.memory_type == MemoryType::Rule).then_some(memory.id));
+    let entities = ids(|memory| memory.entity_id);
+    let then = times::texts_then(session, tenant, &rules, &entities, as_of).await?;
+    let text =
+        |texts: &[(Uuid, String)], id: Uuid| texts.iter().find(|(of, _)| *of == id).map(|(_, text)| text.clone());
+    for memory in retrieved.found.iter_mut().chain(&mut retrieved.reached) {
+        if let Some(content) = text(&then.rules, memory.id) {
+            memory.content = content;
+        }
+        if let Some(name) = memory.entity_id.and_then(|id| text(&then.entities, id)) {
+            memory.entity_name = Some(name);
+        }
+    }
+    Ok(())
 }
 
 /// What a context needs besides the search itself.
@@ -274,7 +283,7 @@ pub(crate) struct Episodes {
 }
 
 /// Computes the score of each memory for the mode.
-pub(crate) fn score(rated: Vec<RatedMemory>, mode: Mode, limit: usize, now: butler_domain::Timestamp) -> Vec<Hit> {
+pub(crate) fn score(rated: Vec<RatedMemory>, mode: Mode, limit: usize, now: Timestamp) -> Vec<Hit> {
     let mut hits: Vec<Hit> = rated.into_iter().map(|memory| Hit::new(memory, now)).collect();
     for hit in &mut hits {
         match mode {

@@ -1,7 +1,7 @@
 //! Records what a call gave to an agent, beside the reference counts.
 
 use butler_domain::MemoryType;
-use butler_store::injections::{Served, ServedBy};
+use butler_store::injections::{Recipient, Served, ServedBy};
 use butler_store::reference_counts::Referenced;
 use uuid::Uuid;
 
@@ -21,8 +21,9 @@ impl Memory {
         let is_recorded =
             self.config().injections_retention_days > 0 && (!memories.is_empty() || call.session.is_some());
         let served = is_recorded.then(|| {
-            let by = (&call.tenant, &call.origin, call.session.as_deref(), call.now);
-            Served::new(kind, by, query, memories.iter().copied())
+            let Call { tenant, origin, now, .. } = call;
+            let to = Recipient { tenant, origin, session: call.session.as_deref(), now: *now };
+            Served::new(kind, to, query, memories.iter().copied())
         });
         self.db().count_later(&call.tenant, referenced, served, call.now);
     }

@@ -3,27 +3,9 @@
 use butler_domain::instructions::suspicious;
 use butler_domain::{MemoryType, Source, statements};
 use butler_store::trust::{ForgottenStatement, OnForgotten, Trust};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{Call, Memory, MemoryError};
-
-/// Which sources need a person's approval before what they say takes effect.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct TrustConfig {
-    /// Facts from these sources are proposals until a person approves them: person, agent, session, import, untrusted.
-    pub approve_facts: Vec<Source>,
-    /// Rules from these sources are proposals until a person approves them.
-    pub approve_rules: Vec<Source>,
-}
-
-impl Default for TrustConfig {
-    fn default() -> Self {
-        Self { approve_facts: vec![Source::Untrusted], approve_rules: vec![Source::Untrusted] }
-    }
-}
 
 impl Memory {
     /// How far to trust a fact or rule that a call stores.

@@ -1,5 +1,6 @@
 //! Checks that apply to every tool: its schemas and descriptions.
 
+use butler_domain::secrets::Redactor;
 use butler_memory::Caller;
 use butler_memory::tool::{Right, ToolCall};
 use serde_json::{Value, json};
@@ -51,7 +52,8 @@ fn everybody_may_list_conflicts_and_only_an_admin_resolves_them() {
     let spec = tools.iter().map(|tool| tool.spec()).find(|spec| spec.name == "memory_conflicts").unwrap();
     for (action, right) in [("list", Right::Read), ("resolve", Right::Admin), ("reopen", Right::Admin)] {
         let Value::Object(arguments) = json!({"action": action}) else { unreachable!() };
-        assert_eq!(ToolCall::parse(spec, Caller::trusted(), arguments).right(), right, "{action}");
+        let call = ToolCall::parse(spec, Caller::trusted(), arguments, &Redactor::standard());
+        assert_eq!(call.right(), right, "{action}");
     }
 }
 

@@ -8,8 +8,9 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use butler_host::host::Host;
+use butler_memory::tool::ErrorCode;
 
-use crate::http::{self, AllowedHosts, Authenticator, reject};
+use crate::http::{self, AllowedHosts, Authenticator, HttpCode, reject};
 use crate::{api, dashboard, mcp, oauth};
 
 /// Builds the router. Every request first passes the check of `Host` and `Origin`, then authentication.
@@ -46,7 +47,7 @@ async fn metrics(State(host): State<Arc<Host>>) -> Response {
 async fn no_login(uri: Uri) -> Response {
     let hint = "OAuth needs `public_url` in [server]; without it, send `Authorization: Bearer TOKEN` with a token from \
                 `butler token create`";
-    reject(StatusCode::NOT_FOUND, "not_found", &format!("there is nothing at {}", uri.path()), Some(hint))
+    reject(StatusCode::NOT_FOUND, ErrorCode::NotFound, &format!("there is nothing at {}", uri.path()), Some(hint))
 }
 
 /// Serves a file or page of the dashboard, or 404.
@@ -56,10 +57,10 @@ async fn unknown_path(method: Method, uri: Uri, headers: HeaderMap) -> Response 
     }
     let hint =
         "MCP is at /mcp and /butlers/{name}/mcp, the REST API at /api; /readyz reports whether the server is ready";
-    reject(StatusCode::NOT_FOUND, "not_found", &format!("there is nothing at {}", uri.path()), Some(hint))
+    reject(StatusCode::NOT_FOUND, ErrorCode::NotFound, &format!("there is nothing at {}", uri.path()), Some(hint))
 }
 
 async fn wrong_method(method: Method, uri: Uri) -> Response {
     let message = format!("{} does not support {method}", uri.path());
-    reject(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", &message, None)
+    reject(StatusCode::METHOD_NOT_ALLOWED, HttpCode::MethodNotAllowed, &message, None)
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use butler_domain::event::{EventType, Origin};
+use butler_domain::event::EventType;
 use butler_domain::{TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Session, StoreError};
+use crate::{OwnerContext, Session, StoreError};
 
 /// The migrations of a schema and the number of rows in each table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,12 +133,8 @@ pub async fn erasures_since(session: &mut Session, since: Timestamp) -> Result<V
 
 /// Records in the audit stream of each tenant, and always of the default tenant, that a backup replaced its memory.
 /// Needs the owner's session.
-pub async fn record_restore(
-    session: &mut Session,
-    origin: &Origin,
-    now: Timestamp,
-    backup: &str,
-) -> Result<(), StoreError> {
+pub async fn record_restore(write: OwnerContext<'_>, backup: &str) -> Result<(), StoreError> {
+    let OwnerContext { session, now, origin } = write;
     let default_tenant = TenantId::default();
     session
         .run(|pg| {

@@ -147,6 +147,43 @@ struct FactRow<'a> {
     event: Value,
 }
 
+impl<'a> FactRow<'a> {
+    fn new(fact: &'a NewFact, trust: &'a Trust, now: Timestamp) -> Self {
+        let text = fact_text(&fact.subject, &fact.predicate, &fact.content);
+        // An edit keeps the object that an earlier version stored as text.
+        let object = fact.object.name().or_else(|| fact.metadata.get(UNLINKED_OBJECT).and_then(Value::as_str));
+        Self {
+            id: fact.id,
+            subject: &fact.subject,
+            predicate: &fact.predicate,
+            content: &fact.content,
+            search_text: fact_search_text(&text, object),
+            scope: &fact.scope,
+            importance: fact.importance,
+            confidence: INITIAL_CONFIDENCE,
+            decay_rate: fact.permanence.map(Permanence::decay_rate),
+            permanence: fact.permanence,
+            entity_id: fact.entity_id,
+            object_entity_id: fact.object.id(),
+            object: fact.object.name(),
+            source_episode_id: fact.source_episode_id,
+            derived_from: &fact.derived_from,
+            source_butler: fact.source_butler.as_deref(),
+            tags: fact.tags.as_deref(),
+            metadata: &fact.metadata,
+            model: fact.embedding.model.row(),
+            replaces: fact.replaces,
+            corrects: fact.corrects,
+            dates: &fact.dates,
+            regrades: fact.regrades,
+            trust,
+            created_event_id: new_id(now),
+            superseded_event_ids: [new_id(now), new_id(now)],
+            event: created_payload(fact),
+        }
+    }
+}
+
 /// Stores a fact and supersedes the active one with the same key, or confirms it if both say the same, in one round
 /// trip. Concurrent writers of one key wait for each other; none fails.
 ///
@@ -182,40 +219,7 @@ async fn attempt(
     keyed: Option<&Keyed>,
 ) -> Result<Attempt<FactOutcome>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
-    let text = fact_text(&fact.subject, &fact.predicate, &fact.content);
-    let argument = FactRow {
-        id: fact.id,
-        subject: &fact.subject,
-        predicate: &fact.predicate,
-        content: &fact.content,
-        search_text: fact_search_text(
-            &text,
-            // An edit keeps the object that an earlier version stored as text.
-            fact.object.name().or_else(|| fact.metadata.get(UNLINKED_OBJECT).and_then(Value::as_str)),
-        ),
-        scope: &fact.scope,
-        importance: fact.importance,
-        confidence: INITIAL_CONFIDENCE,
-        decay_rate: fact.permanence.map(Permanence::decay_rate),
-        permanence: fact.permanence,
-        entity_id: fact.entity_id,
-        object_entity_id: fact.object.id(),
-        object: fact.object.name(),
-        source_episode_id: fact.source_episode_id,
-        derived_from: &fact.derived_from,
-        source_butler: fact.source_butler.as_deref(),
-        tags: fact.tags.as_deref(),
-        metadata: &fact.metadata,
-        model: fact.embedding.model.row(),
-        replaces: fact.replaces,
-        corrects: fact.corrects,
-        dates: &fact.dates,
-        regrades: fact.regrades,
-        trust,
-        created_event_id: new_id(now),
-        superseded_event_ids: [new_id(now), new_id(now)],
-        event: created_payload(fact),
-    };
+    let argument = FactRow::new(fact, trust, now);
     let row = session
         .run(|pg| {
             sqlx::query!(

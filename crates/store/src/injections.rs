@@ -25,6 +25,15 @@ pub enum ServedBy {
     Search,
 }
 
+/// Who is given memories, in which session and call, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct Recipient<'a> {
+    pub tenant: &'a TenantId,
+    pub origin: &'a Origin,
+    pub session: Option<&'a str>,
+    pub now: Timestamp,
+}
+
 /// A call that gave memories to an agent, as `memory_bump` reads it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Served {
@@ -43,18 +52,18 @@ impl Served {
     /// Describes a call. `memories` are in the order of the response. Only a hash of the query is kept.
     pub fn new(
         kind: ServedBy,
-        (tenant, origin, session, at): (&TenantId, &Origin, Option<&str>, Timestamp),
+        to: Recipient<'_>,
         query: &str,
         memories: impl Iterator<Item = (MemoryType, Uuid, Option<f64>)>,
     ) -> Self {
         // The hash includes the tenant, so that equal queries of two tenants do not look equal.
-        let digest = Sha256::digest([tenant.as_str().as_bytes(), b"\0", query.as_bytes()].concat());
+        let digest = Sha256::digest([to.tenant.as_str().as_bytes(), b"\0", query.as_bytes()].concat());
         let mut served = Self {
-            id: new_id(at),
+            id: new_id(to.now),
             kind,
-            actor: origin.actor.clone(),
-            session_id: session.map(str::to_owned),
-            request_id: origin.request_id.clone(),
+            actor: to.origin.actor.clone(),
+            session_id: to.session.map(str::to_owned),
+            request_id: to.origin.request_id.clone(),
             query_hash: hex(&digest),
             memory_types: Vec::new(),
             memory_ids: Vec::new(),

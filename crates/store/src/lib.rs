@@ -73,4 +73,4 @@ pub use error::{Constraint, Obstacle, StoreError, is_out_of_descriptors};
 pub use functions::FunctionSet;
 pub use health::Health;
 pub use migrate::{Migrated, fingerprint, latest_migration};
-pub use write_context::{JobContext, WriteContext};
+pub use write_context::{JobContext, OwnerContext, WriteContext};

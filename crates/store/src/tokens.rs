@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::error::unknown_outcome;
 use crate::hex::bytea;
-use crate::{Database, Session, StoreError};
+use crate::{Database, OwnerContext, Session, StoreError};
 
 /// The channel on which the trigger `tokens_tell` notifies.
 const CHANNEL: &str = "butler_tokens";
@@ -175,12 +175,8 @@ impl<'a> From<&'a TokenRow> for TokenColumns<'a> {
 
 /// Merges tokens from another database; each token is given once. If both databases have a token, it gets the rights of the
 /// other database. It is revoked, with all its descendants, if either database revoked it. The latest rotation counts.
-pub async fn keep(
-    session: &mut Session,
-    origin: &Origin,
-    now: Timestamp,
-    tokens: &[TokenRow],
-) -> Result<(), StoreError> {
+pub async fn keep(write: OwnerContext<'_>, tokens: &[TokenRow]) -> Result<(), StoreError> {
+    let OwnerContext { session, now, origin } = write;
     let mut tx = session.begin().await?;
     tx.run(|pg| sqlx::query!("SELECT lock_tokens()").execute(pg)).await?;
     let rows: Vec<TokenColumns<'_>> = tokens.iter().map(TokenColumns::from).collect();
@@ -211,7 +207,7 @@ pub async fn keep(
     })
     .await?;
     let revoked: Vec<Uuid> = tokens.iter().filter(|token| token.revoked_at.is_some()).map(|token| token.id).collect();
-    revoke_all(&mut tx, origin, now, &revoked).await?;
+    revoke_all(OwnerContext { session: &mut tx, now, origin }, &revoked).await?;
     tx.commit().await
 }
 
@@ -277,14 +273,10 @@ pub async fn contains(session: &mut Session, hash: &TokenHash) -> Result<bool, S
 
 /// Revokes a token and all its descendants. Returns those that were not revoked before; `None` if the token is not in
 /// this database.
-pub async fn revoke(
-    session: &mut Session,
-    origin: &Origin,
-    now: Timestamp,
-    id: Uuid,
-) -> Result<Option<Vec<Uuid>>, StoreError> {
+pub async fn revoke(write: OwnerContext<'_>, id: Uuid) -> Result<Option<Vec<Uuid>>, StoreError> {
+    let OwnerContext { session, now, origin } = write;
     let mut tx = session.begin().await?;
-    let revoked = revoke_all(&mut tx, origin, now, &[id]).await?;
+    let revoked = revoke_all(OwnerContext { session: &mut tx, now, origin }, &[id]).await?;
     let here = tx
         .run(|pg| {
             sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM tokens WHERE id = $1) AS "here!""#, id).fetch_one(pg)
@@ -294,12 +286,8 @@ pub async fn revoke(
     Ok(here.then_some(revoked))
 }
 
-pub(crate) async fn revoke_all(
-    session: &mut Session,
-    origin: &Origin,
-    now: Timestamp,
-    ids: &[Uuid],
-) -> Result<Vec<Uuid>, StoreError> {
+pub(crate) async fn revoke_all(write: OwnerContext<'_>, ids: &[Uuid]) -> Result<Vec<Uuid>, StoreError> {
+    let OwnerContext { session, now, origin } = write;
     session
         .run(|pg| {
             sqlx::query_scalar!(
@@ -317,13 +305,12 @@ pub(crate) async fn revoke_all(
 /// Gives a token a new secret; the old one is accepted until `grace_until`. Returns `None` if the token is not in this
 /// database, `false` if it was revoked or has expired.
 pub async fn rotate(
-    session: &mut Session,
-    origin: &Origin,
-    now: Timestamp,
+    write: OwnerContext<'_>,
     id: Uuid,
     new_hash: &TokenHash,
     grace_until: Timestamp,
 ) -> Result<Option<bool>, StoreError> {
+    let OwnerContext { session, now, origin } = write;
     session
         .run(|pg| {
             sqlx::query_scalar!(

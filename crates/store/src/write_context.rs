@@ -29,3 +29,11 @@ pub struct JobContext<'a> {
     pub now: Timestamp,
     pub origin: &'a Origin,
 }
+
+/// A write on the owner's session whose rows name their tenants: to tokens and grants, or of a restore.
+pub struct OwnerContext<'a> {
+    /// A connection, or the transaction that the write belongs to.
+    pub session: &'a mut Session,
+    pub now: Timestamp,
+    pub origin: &'a Origin,
+}

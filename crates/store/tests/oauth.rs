@@ -2,18 +2,25 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::LazyLock;
+
 use butler_domain::event::Origin;
 use butler_domain::ids::new_id;
 use butler_domain::{Clock, SystemClock, TenantId, Timestamp};
 use butler_store::oauth::{self, Client, CodeUse, Denial, NewGrant, NewLogin, NewSecrets, Outcome, RefreshUse};
 use butler_store::tokens::{self, TokenHash, hash};
-use butler_store::{Session, WriteContext};
+use butler_store::{OwnerContext, Session, WriteContext};
 use butler_testkit::TestDb;
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 fn origin() -> Origin {
     Origin { actor: Some("tests".to_owned()), request_id: None }
+}
+
+fn write_at(session: &mut Session, now: Timestamp) -> OwnerContext<'_> {
+    static ORIGIN: LazyLock<Origin> = LazyLock::new(origin);
+    OwnerContext { session, now, origin: &ORIGIN }
 }
 
 fn client(number: usize, now: Timestamp) -> Client {
@@ -90,18 +97,18 @@ async fn codes_and_refresh_tokens_expire_and_a_refresh_renews_an_expired_access_
     let now = SystemClock.now();
     oauth::allow(&mut conn, &origin(), &grant("late", now)).await.unwrap();
     let late = now + TimeDelta::seconds(60);
-    let outcome = oauth::exchange(&mut conn, &origin(), late, code("late"), secrets("late", late)).await.unwrap();
+    let outcome = oauth::exchange(write_at(&mut conn, late), code("late"), secrets("late", late)).await.unwrap();
     assert_eq!(outcome, Outcome::Expired);
     assert!(oauth::list(&mut conn).await.unwrap().is_empty(), "nothing was granted");
 
     oauth::allow(&mut conn, &origin(), &grant("code", now)).await.unwrap();
     let first = secrets("first", now);
-    let outcome = oauth::exchange(&mut conn, &origin(), now, code("code"), first).await.unwrap();
+    let outcome = oauth::exchange(write_at(&mut conn, now), code("code"), first).await.unwrap();
     let Outcome::Issued(issued) = outcome else { panic!("{outcome:?}") };
     // The access token has expired long ago.
     let day = now + TimeDelta::days(1);
     let second = secrets("second", day);
-    let outcome = oauth::refresh(&mut conn, &origin(), day, refresh(first.refresh_hash, day), second).await.unwrap();
+    let outcome = oauth::refresh(write_at(&mut conn, day), refresh(first.refresh_hash, day), second).await.unwrap();
     assert!(matches!(outcome, Outcome::Issued(_)), "{outcome:?}");
     let token = &tokens::list(&mut conn).await.unwrap()[0];
     assert_eq!(
@@ -118,18 +125,17 @@ async fn codes_and_refresh_tokens_expire_and_a_refresh_renews_an_expired_access_
     // Thirty days without a refresh.
     let month = day + TimeDelta::days(30);
     let third = secrets("third", month);
-    let outcome =
-        oauth::refresh(&mut conn, &origin(), month, refresh(second.refresh_hash, month), third).await.unwrap();
+    let outcome = oauth::refresh(write_at(&mut conn, month), refresh(second.refresh_hash, month), third).await.unwrap();
     assert_eq!(outcome, Outcome::Expired);
     // A restore brings back old refresh tokens, which must not work.
     oauth::end_after_restore(&mut conn).await.unwrap();
-    let outcome = oauth::refresh(&mut conn, &origin(), day, refresh(second.refresh_hash, day), third).await.unwrap();
+    let outcome = oauth::refresh(write_at(&mut conn, day), refresh(second.refresh_hash, day), third).await.unwrap();
     assert_eq!(outcome, Outcome::Unknown);
 }
 
 /// Uses the refresh token among these secrets.
 async fn renew(session: &mut Session, token: NewSecrets, at: Timestamp, next: NewSecrets) -> Outcome {
-    oauth::refresh(session, &origin(), at, refresh(token.refresh_hash, at), next).await.unwrap()
+    oauth::refresh(write_at(session, at), refresh(token.refresh_hash, at), next).await.unwrap()
 }
 
 #[tokio::test]
@@ -139,7 +145,7 @@ async fn a_refresh_token_used_twice_at_once_revokes_nothing_and_used_again_later
     let now = SystemClock.now();
     oauth::allow(&mut conn, &origin(), &grant("code", now)).await.unwrap();
     let first = secrets("first", now);
-    oauth::exchange(&mut conn, &origin(), now, code("code"), first).await.unwrap();
+    oauth::exchange(write_at(&mut conn, now), code("code"), first).await.unwrap();
     // Three requests with the same refresh token: all get the secrets of the first.
     let (at, moment) = (now + TimeDelta::hours(1), now + TimeDelta::seconds(3609));
     let (second, unused) = (secrets("second", at), secrets("unused", moment));
@@ -150,7 +156,7 @@ async fn a_refresh_token_used_twice_at_once_revokes_nothing_and_used_again_later
         assert_eq!((grant.expires_at, seed), (second.refresh_expires_at, hash(&at.to_rfc3339())));
     }
     let stranger = RefreshUse { client_id: "another", ..refresh(first.refresh_hash, moment) };
-    let refused = oauth::refresh(&mut conn, &origin(), moment, stranger, secrets("stranger", moment)).await.unwrap();
+    let refused = oauth::refresh(write_at(&mut conn, moment), stranger, secrets("stranger", moment)).await.unwrap();
     assert_eq!(refused, Outcome::Mismatch);
     let token = tokens::list(&mut conn).await.unwrap().remove(0);
     let rotation = token.rotation.unwrap();
@@ -185,7 +191,8 @@ async fn logins_and_consent_are_in_the_audit_stream() {
     oauth::create_login(&mut conn, &login).await.unwrap();
     let until = now + TimeDelta::hours(1);
     for expected in [true, false] {
-        let opened = oauth::open_session(&mut conn, &origin, &hash("link"), &hash("cookie"), now, until).await.unwrap();
+        let opened =
+            oauth::open_session(write_at(&mut conn, now), &hash("link"), &hash("cookie"), until).await.unwrap();
         assert_eq!(opened, expected, "a link works once");
     }
     let denial = Denial { client_id: "client", client_name: "A client", butler: "general", login: login.id };

@@ -3,11 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::LazyLock;
+
 use butler_domain::event::Origin;
 use butler_domain::ids::new_id;
 use butler_domain::{Clock, SystemClock, TenantId, Timestamp};
-use butler_store::Database;
 use butler_store::tokens::{self, Creation, TokenRow, hash};
+use butler_store::{Database, OwnerContext, Session};
 use butler_testkit::TestDb;
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -15,6 +17,11 @@ use uuid::Uuid;
 
 fn origin() -> Origin {
     Origin { actor: Some("tests".to_owned()), request_id: Some("r1".to_owned()) }
+}
+
+fn write_at(session: &mut Session, now: Timestamp) -> OwnerContext<'_> {
+    static ORIGIN: LazyLock<Origin> = LazyLock::new(origin);
+    OwnerContext { session, now, origin: &ORIGIN }
 }
 
 fn token(name: &str, parent: Option<Uuid>, now: Timestamp) -> TokenRow {
@@ -47,7 +54,7 @@ async fn created(database: &Database, name: &str, parent: Option<Uuid>) -> Uuid 
 
 async fn revoke(database: &Database, id: Uuid) -> Option<Vec<Uuid>> {
     let mut conn = database.owner().await.unwrap();
-    let mut revoked = tokens::revoke(&mut conn, &origin(), SystemClock.now(), id).await.unwrap();
+    let mut revoked = tokens::revoke(write_at(&mut conn, SystemClock.now()), id).await.unwrap();
     revoked.iter_mut().for_each(|ids| ids.sort_unstable());
     revoked
 }
@@ -166,9 +173,9 @@ async fn a_rotation_keeps_the_token_and_its_children_and_reaches_other_databases
     create(there.database(), &child).await;
     let (later, until) = (now + TimeDelta::seconds(1), now + TimeDelta::hours(1));
     let mut conn = here.database().owner().await.unwrap();
-    let rotated = tokens::rotate(&mut conn, &origin(), later, root.id, &hash("new"), until).await.unwrap();
+    let rotated = tokens::rotate(write_at(&mut conn, later), root.id, &hash("new"), until).await.unwrap();
     assert_eq!(rotated, Some(true));
-    assert_eq!(tokens::rotate(&mut conn, &origin(), later, Uuid::nil(), &hash("x"), until).await.unwrap(), None);
+    assert_eq!(tokens::rotate(write_at(&mut conn, later), Uuid::nil(), &hash("x"), until).await.unwrap(), None);
     for secret in [root.hash, hash("new")] {
         assert!(tokens::contains(&mut conn, &secret).await.unwrap());
     }
@@ -181,21 +188,21 @@ async fn a_rotation_keeps_the_token_and_its_children_and_reaches_other_databases
 
     // The other database learns of the rotation, and an older copy does not undo it.
     let mut other = there.database().owner().await.unwrap();
-    tokens::keep(&mut other, &origin(), later, &listed).await.unwrap();
-    tokens::keep(&mut other, &origin(), later, std::slice::from_ref(&root)).await.unwrap();
+    tokens::keep(write_at(&mut other, later), &listed).await.unwrap();
+    tokens::keep(write_at(&mut other, later), std::slice::from_ref(&root)).await.unwrap();
     let copies = tokens::list(&mut other).await.unwrap();
     assert_eq!(copies.iter().find(|copy| copy.id == root.id).unwrap().rotation, row.rotation);
 
     // A revocation that arrives as a copy reaches the tokens that live only there.
     let revoked = TokenRow { revoked_at: Some(later), ..row.clone() };
-    tokens::keep(&mut other, &origin(), later, &[revoked]).await.unwrap();
+    tokens::keep(write_at(&mut other, later), &[revoked]).await.unwrap();
     drop(other);
     assert_eq!(live(there.database()).await, [""; 0]);
     assert!(
         events(&there).await.iter().any(|event| event.0 == "token_revoked" && event.3["token_id"] == json!(child.id))
     );
     let mut other = there.database().owner().await.unwrap();
-    let refused = tokens::rotate(&mut other, &origin(), later, root.id, &hash("y"), until).await.unwrap();
+    let refused = tokens::rotate(write_at(&mut other, later), root.id, &hash("y"), until).await.unwrap();
     assert_eq!(refused, Some(false), "a revoked token gets no new secret");
 }
 

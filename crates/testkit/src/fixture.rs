@@ -1,5 +1,6 @@
 use std::sync::{Arc, LazyLock};
 
+use butler_domain::secrets::Redactor;
 use butler_domain::{Butler, MockClock, Timestamp};
 use butler_memory::tool::{Answer, Tool, ToolCall, ToolError};
 use butler_memory::{Call, Caller, Memory, MemoryConfig, MemoryParts};
@@ -64,6 +65,7 @@ impl MemoryFixture {
             Value::Null => Map::new(),
             other => panic!("arguments are an object, not {other}"),
         };
-        found.run(&self.memory, ToolCall::parse(found.spec(), caller.clone(), arguments)).await
+        let call = ToolCall::parse(found.spec(), caller.clone(), arguments, &Redactor::standard());
+        found.run(&self.memory, call).await
     }
 }

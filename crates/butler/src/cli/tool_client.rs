@@ -96,7 +96,8 @@ impl ToolClient {
             Route::Server(instance) => self.ask(instance, tool, arguments).await,
             Route::InProcess { host, butler, .. } => {
                 let tool = butler.tools().get(tool).ok_or_else(|| no_tool(&self.butler, tool))?;
-                let (spec, call) = (tool.spec(), ToolCall::parse(tool.spec(), Caller::trusted().person(), arguments));
+                let spec = tool.spec();
+                let call = ToolCall::parse(spec, Caller::trusted().person(), arguments, host.redactor());
                 self.start(spec.embeds).await.map_err(|error| refused(&error))?;
                 let answer = host.call(butler, Rights::ALL, &**tool, call).await?;
                 let flagged = answer.structured.get("metadata").is_some_and(|told| told["needs_inversion"] == true);

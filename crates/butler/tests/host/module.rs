@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use butler_domain::secrets::Redactor;
 use butler_domain::{Butler, SystemClock};
 use butler_embed::{Embedder, Engine, EngineOptions};
 use butler_host::module::{Module, ModuleError, Parts, Registry, in_order};
@@ -100,7 +101,7 @@ async fn module_shutdown_clears_the_database_and_the_embedding_engine() {
     let embedder: Arc<dyn Embedder> = Arc::new(FakeEmbedder::default());
     module.on_startup(parts(&db, Arc::clone(&embedder))).await.unwrap();
     let stats = registry.get("memory_stats").expect("the tool");
-    let call = || ToolCall::parse(stats.spec(), Caller::trusted(), Map::new());
+    let call = || ToolCall::parse(stats.spec(), Caller::trusted(), Map::new(), &Redactor::standard());
     stats.run(call()).await.expect("it answers while the module runs");
 
     module.on_shutdown().await;
@@ -127,7 +128,7 @@ async fn lazy_embedding_engine_initialization_shared_by_all_butlers() {
     let call = async |registry: &Registry, tool: &str, arguments: serde_json::Value| {
         let arguments = arguments.as_object().unwrap().clone();
         let tool = registry.get(tool).unwrap();
-        let call = ToolCall::parse(tool.spec(), Caller::trusted(), arguments);
+        let call = ToolCall::parse(tool.spec(), Caller::trusted(), arguments, &Redactor::standard());
         tool.run(call).await.map(|answer| answer.structured)
     };
     call(&registries[0], "memory_stats", json!({})).await.unwrap();

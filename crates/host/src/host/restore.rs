@@ -4,7 +4,7 @@ use butler_domain::Timestamp;
 use butler_domain::event::Origin;
 use butler_store::backup::Contents;
 use butler_store::tokens::TokenRow;
-use butler_store::{Database, DatabaseOptions};
+use butler_store::{Database, DatabaseOptions, OwnerContext};
 
 use super::Host;
 use super::leftovers::{self, BEFORE, Home};
@@ -177,9 +177,10 @@ async fn keep_tokens(
     let kept = async {
         database.migrate().await?;
         let mut conn = database.owner().await?;
-        butler_store::tokens::keep(&mut conn, &origin, now, tokens).await?;
+        butler_store::tokens::keep(OwnerContext { session: &mut conn, now, origin: &origin }, tokens).await?;
         butler_store::oauth::end_after_restore(&mut conn).await?;
-        butler_store::backup::record_restore(&mut conn, &origin, now, &backup.name).await
+        let write = OwnerContext { session: &mut conn, now, origin: &origin };
+        butler_store::backup::record_restore(write, &backup.name).await
     };
     let kept = kept.await.map_err(failed(butler));
     database.close().await;

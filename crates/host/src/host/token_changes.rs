@@ -9,7 +9,7 @@ use std::time::Duration;
 use butler_domain::Timestamp;
 use butler_domain::event::Origin;
 use butler_store::tokens::{self, Creation, TokenHash, TokenRow};
-use butler_store::{Conn, StoreError};
+use butler_store::{Conn, OwnerContext, StoreError};
 use uuid::Uuid;
 
 use crate::butler::Butler;
@@ -117,7 +117,11 @@ pub async fn revoke(
 ) -> Result<Reached<Vec<Uuid>>, HostError> {
     let mut reached = Reached::new();
     for butler in butlers {
-        reached.add(butler, async { tokens::revoke(&mut *connect(butler).await?, origin, now, id).await }).await?;
+        let change = async {
+            let mut conn = connect(butler).await?;
+            tokens::revoke(OwnerContext { session: &mut conn, now, origin }, id).await
+        };
+        reached.add(butler, change).await?;
     }
     Ok(Reached { parts: reached.parts.into_iter().flatten().collect(), unreachable: reached.unreachable })
 }
@@ -142,7 +146,8 @@ pub async fn rotate(
     for butler in butlers {
         let change = async {
             let mut conn = connect(butler).await?;
-            tokens::rotate(&mut conn, origin, now, id, &secret.hash, secret.grace_until).await
+            let write = OwnerContext { session: &mut conn, now, origin };
+            tokens::rotate(write, id, &secret.hash, secret.grace_until).await
         };
         reached.add(butler, change).await?;
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use butler_domain::event::Origin;
 use butler_store::tokens::TokenHash;
-use butler_store::{Database, StoreError, tokens};
+use butler_store::{Database, OwnerContext, StoreError, tokens};
 use tokio::sync::Mutex;
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -138,7 +138,10 @@ async fn share(host: &Host) {
         let Some(database) = butler.database().filter(|_| !missing.is_empty()) else { continue };
         let origin = Origin { actor: Some(SHARE_ACTOR.to_owned()), request_id: None };
         let shared = async {
-            tokens::keep(&mut *database.owner().await?, &origin, host.clock().now(), &missing).await?;
+            let mut conn = database.owner().await?;
+            tokens::keep(OwnerContext { session: &mut conn, now: host.clock().now(), origin: &origin }, &missing)
+                .await?;
+            drop(conn);
             load(host, &butler).await
         };
         if let Err(error) = shared.await {

@@ -166,7 +166,7 @@ mod tests {
 
         async fn call(&self, rights: Rights, arguments: Value) -> Result<Answer, ToolError> {
             let arguments = arguments.as_object().unwrap().clone();
-            let call = ToolCall::parse(&self.tool.spec, Caller::trusted(), arguments);
+            let call = ToolCall::parse(&self.tool.spec, Caller::trusted(), arguments, self.host.redactor());
             self.host.call(&self.host.butler(None).unwrap(), rights, &self.tool, call).await
         }
 
@@ -236,10 +236,10 @@ mod tests {
         // `butler mcp --tenant`
         let fixed = Caller { tenant: CallerTenant::Token(TenantId::default()), ..Caller::trusted() };
         let approve = json!({"action": "approve"}).as_object().unwrap().clone();
-        assert!(ToolCall::parse(&world.tool.spec, fixed.clone(), approve).lacks_person());
+        assert!(ToolCall::parse(&world.tool.spec, fixed.clone(), approve, world.host.redactor()).lacks_person());
         for caller in [Caller { has_token: true, ..fixed }, Caller::trusted().person()] {
             let arguments = json!({"action": "approve"}).as_object().unwrap().clone();
-            let call = ToolCall::parse(&world.tool.spec, caller, arguments);
+            let call = ToolCall::parse(&world.tool.spec, caller, arguments, world.host.redactor());
             assert!(!call.lacks_person());
             assert!(check_right(Rights { admin: false, ..Rights::ALL }, &call).is_err());
             assert!(check_right(Rights::ALL, &call).is_ok());

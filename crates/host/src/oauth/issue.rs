@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use butler_domain::{TenantId, Timestamp};
 use butler_store::oauth::{self, CodeUse, Denial, Grant, NewGrant, NewSecrets, Outcome, RefreshUse, Seed};
-use butler_store::{Database, StoreError, WriteContext};
+use butler_store::{Database, OwnerContext, StoreError, WriteContext};
 
 use super::{
     ACCESS_LIFETIME, CODE_LIFETIME, PARALLEL_REFRESH, REFRESH_GRACE, REFRESH_LIFETIME, audit_origin, connect, failed,
@@ -156,11 +156,12 @@ pub async fn issue(
     let fresh = Fresh::new(&butler, now, &seed, secret);
     let Presented { client_id, butler: named } = presented;
     let mut conn = connect(&butler).await?;
+    let write = OwnerContext { session: &mut conn, now, origin: &audit_origin() };
     let outcome = match credential {
         Credential::Code { verifier, redirect_uri, .. } => {
             let challenge = challenge_of(verifier);
             let used = CodeUse { code_hash: hash, client_id, redirect_uri, challenge: &challenge, butler: named };
-            oauth::exchange(&mut conn, &audit_origin(), now, used, fresh.hashes).await
+            oauth::exchange(write, used, fresh.hashes).await
         }
         Credential::RefreshToken(_) => {
             let used = RefreshUse {
@@ -171,7 +172,7 @@ pub async fn issue(
                 parallel_since: now - PARALLEL_REFRESH,
                 seed,
             };
-            oauth::refresh(&mut conn, &audit_origin(), now, used, fresh.hashes).await
+            oauth::refresh(write, used, fresh.hashes).await
         }
     };
     drop(conn);
@@ -194,7 +195,8 @@ pub async fn revoke(host: &Host, secret: &str, client_id: &str) -> Result<(), Ho
         },
     };
     let mut conn = connect(&butler).await?;
-    let revoked = oauth::revoke(&mut conn, &audit_origin(), now, &hash, client_id).await.map_err(failed(&butler))?;
+    let write = OwnerContext { session: &mut conn, now, origin: &audit_origin() };
+    let revoked = oauth::revoke(write, &hash, client_id).await.map_err(failed(&butler))?;
     drop(conn);
     if revoked.is_some() {
         reload(host, &butler).await;

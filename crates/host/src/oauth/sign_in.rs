@@ -1,6 +1,7 @@
 //! Clients that registered themselves, and people who sign in with a link.
 
 use butler_domain::TenantId;
+use butler_store::OwnerContext;
 use butler_store::oauth::{self, Client, Login, NewLogin};
 
 use super::{LINK_LIFETIME, SESSION_LIFETIME, audit_origin, failed, hash_token, home};
@@ -52,7 +53,8 @@ pub async fn open_session(host: &Host, code: &str) -> Result<Option<String>, Hos
     let (butler, mut conn) = home(host).await?;
     let (now, cookie) = (host.clock().now(), random()?);
     let (link, session) = (hash_token(code), hash_token(&cookie));
-    let opened = oauth::open_session(&mut conn, &audit_origin(), &link, &session, now, now + SESSION_LIFETIME).await;
+    let write = OwnerContext { session: &mut conn, now, origin: &audit_origin() };
+    let opened = oauth::open_session(write, &link, &session, now + SESSION_LIFETIME).await;
     Ok(opened.map_err(failed(&butler))?.then_some(cookie))
 }
 

@@ -1,6 +1,4 @@
 //! The output of `explain`: how a call and each of its results came about.
-//!
-//! The published schemas do not describe `stores`, `reached` and `parts` in detail, because these change with the search.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +9,6 @@ use butler_domain::scoring::ScoreWeights;
 use butler_store::search::{FusedScore, Reached, StoreInfo};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{Hit, Mode};
 
@@ -24,7 +21,6 @@ pub struct Trace {
     /// Milliseconds for the SQL statement, including the round trip.
     pub database_ms: f64,
     /// For each type searched: the searchable `rows` out of `total` in the table, and the `ms` spent in the database.
-    #[schemars(with = "BTreeMap<String, Value>")]
     pub stores: BTreeMap<String, StoreInfo>,
     pub weights: Option<Weights>,
     /// The time that the query's words ask about, and words of time that were not understood.
@@ -69,10 +65,8 @@ pub struct Explained {
     pub named: Option<bool>,
     /// If relations lead to it from an entity that the query names: their number (hops), the last of them (via, a fact), and
     /// how well they match the query together (score).
-    #[schemars(with = "Option<Value>")]
     pub reached: Option<Reached>,
     /// The parts of a fused or deep score.
-    #[schemars(with = "Option<Value>")]
     pub parts: Option<FusedScore>,
     /// Each part of a recall's score, multiplied by its weight.
     pub weighed: Option<Weights>,

@@ -36,8 +36,8 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// Takes the arguments that every tool accepts out of `arguments`.
-    pub fn parse(spec: &Arc<ToolSpec>, caller: Caller, arguments: Map<String, Value>) -> Self {
+    /// Takes the arguments that every tool accepts out of `arguments`, and replaces the secrets in them.
+    pub fn parse(spec: &Arc<ToolSpec>, caller: Caller, arguments: Map<String, Value>, redactor: &Redactor) -> Self {
         let mut call = Self {
             spec: Arc::clone(spec),
             caller,
@@ -48,18 +48,18 @@ impl ToolCall {
             arguments,
             tenant: Ok(TenantId::default()),
         };
-        call.tenant = call.take_common();
+        call.tenant = call.take_common(redactor);
         call
     }
 
-    fn take_common(&mut self) -> Result<TenantId, Invalid> {
+    fn take_common(&mut self, redactor: &Redactor) -> Result<TenantId, Invalid> {
         let context = match self.arguments.remove(REQUEST_CONTEXT) {
             Some(value) => validate::object(REQUEST_CONTEXT, &value)?,
             None => Map::new(),
         };
         // First, so that an error in another argument names the request as well.
-        self.request_id = label(&context, "request_id", limits::REQUEST_ID_BYTES)?;
-        self.session_id = label(&context, "session_id", limits::SESSION_ID_BYTES)?;
+        self.request_id = label(&context, "request_id", limits::REQUEST_ID_BYTES, redactor)?;
+        self.session_id = label(&context, "session_id", limits::SESSION_ID_BYTES, redactor)?;
         if let Some(value) = context.get(SOURCE).filter(|value| !validate::is_omitted(value)) {
             self.source =
                 validate::one_of("request_context.source", validate::string("request_context.source", value)?)?;
@@ -74,8 +74,8 @@ impl ToolCall {
         let argument = if self.spec.takes_idempotency_key { self.arguments.remove(IDEMPOTENCY_KEY) } else { None };
         self.idempotency_key = once(
             IDEMPOTENCY_KEY,
-            key(IDEMPOTENCY_KEY, argument.as_ref())?,
-            key("request_context.idempotency_key", context.get(IDEMPOTENCY_KEY))?,
+            key(IDEMPOTENCY_KEY, argument.as_ref(), redactor)?,
+            key("request_context.idempotency_key", context.get(IDEMPOTENCY_KEY), redactor)?,
         )?;
         Ok(tenant)
     }
@@ -141,29 +141,30 @@ fn tenant(field: &str, value: Option<&Value>) -> Result<Option<TenantId>, Invali
     }
 }
 
-fn key(field: &str, value: Option<&Value>) -> Result<Option<String>, Invalid> {
+fn key(field: &str, value: Option<&Value>, redactor: &Redactor) -> Result<Option<String>, Invalid> {
     match value.filter(|value| !validate::is_omitted(value)) {
         None => Ok(None),
         Some(value) => {
             let key = validate::required_text(field, validate::string(field, value)?, limits::IDEMPOTENCY_KEY_BYTES)?;
-            let is_secret = Redactor::standard().redact(&key).found > 0;
+            let is_secret = redactor.redact(&key).found > 0;
             // The mark would be the same for different keys.
             Ok(Some(if is_secret { Uuid::new_v5(&Uuid::NAMESPACE_OID, key.as_bytes()).to_string() } else { key }))
         }
     }
 }
 
-/// The caller's name for its request or session. A number is accepted as well: some callers number their requests.
-/// Events, logs and traces contain it.
-fn label(context: &Map<String, Value>, name: &str, max_bytes: usize) -> Result<Option<String>, Invalid> {
+/// A label in `request_context`. A number is accepted as well: some callers number their requests.
+fn label(
+    context: &Map<String, Value>,
+    name: &str,
+    max_bytes: usize,
+    redactor: &Redactor,
+) -> Result<Option<String>, Invalid> {
     let field = format!("{REQUEST_CONTEXT}.{name}");
     match context.get(name).filter(|value| !validate::is_omitted(value)) {
         None => Ok(None),
         Some(Value::Number(number)) => Ok(Some(number.to_string())),
-        Some(value) => {
-            let label = Redactor::standard().redact(validate::string(&field, value)?).text;
-            validate::required_text(&field, &label, max_bytes).map(Some)
-        }
+        Some(value) => validate::label(&field, validate::string(&field, value)?, max_bytes, redactor).map(Some),
     }
 }
 
@@ -177,7 +178,7 @@ mod tests {
         let tools = crate::tools();
         let tool = tools.iter().find(|known| known.spec().name == tool).expect("a tool");
         let Value::Object(arguments) = arguments else { panic!("an object") };
-        ToolCall::parse(tool.spec(), Caller::trusted(), arguments)
+        ToolCall::parse(tool.spec(), Caller::trusted(), arguments, &Redactor::standard())
     }
 
     #[test]
@@ -195,6 +196,18 @@ mod tests {
         let call = call("memory_stats", json!({"request_context": {"request_id": "r", "tenant_id": 3}}));
         assert_eq!(call.request_id.as_deref(), Some("r"), "the error names the request");
         assert_eq!(call.tenant.unwrap_err().field, "request_context.tenant_id");
+    }
+
+    #[test]
+    fn the_request_id_and_the_key_follow_the_configured_patterns() {
+        let tools = crate::tools();
+        let spec = tools.iter().map(crate::tool::Tool::spec).find(|spec| spec.name == "memory_store_rule").unwrap();
+        let given = json!({"idempotency_key": "badge 123", "request_context": {"request_id": "badge 123"}});
+        let arguments = given.as_object().unwrap().clone();
+        let redactor = Redactor::with(&[("badge".to_owned(), "badge [0-9]+".to_owned())]).unwrap();
+        let call = ToolCall::parse(spec, Caller::trusted(), arguments, &redactor);
+        assert_eq!(call.request_id.as_deref(), Some("[redacted: badge]"));
+        assert!(call.idempotency_key.is_some_and(|key| !key.contains("123") && key.len() == 36));
     }
 
     #[test]

@@ -64,12 +64,6 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-impl From<ErrorCode> for &'static str {
-    fn from(code: ErrorCode) -> Self {
-        code.as_str()
-    }
-}
-
 impl Serialize for ErrorCode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())

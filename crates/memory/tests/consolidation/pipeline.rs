@@ -1,5 +1,6 @@
 //! What becomes of the model's answer.
 
+use butler_domain::secrets::Redactor;
 use butler_memory::Caller;
 use butler_memory::tool::ToolCall;
 use serde_json::json;
@@ -205,7 +206,7 @@ async fn memory_run_consolidation_reports_its_mode_and_stays_within_the_tenant()
     let tool = tools.iter().find(|tool| tool.spec().name == "memory_run_consolidation").unwrap();
     let run = |arguments: serde_json::Value| {
         let arguments = arguments.as_object().unwrap().clone();
-        tool.run(&world.memory, ToolCall::parse(tool.spec(), Caller::trusted(), arguments))
+        tool.run(&world.memory, ToolCall::parse(tool.spec(), Caller::trusted(), arguments, &Redactor::standard()))
     };
     let dry = run(json!({"dry_run": true})).await.ok().unwrap().structured;
     assert_eq!((&dry["mode"], &dry["totals"]["episodes"]), (&json!("dry_run"), &json!(1)));

@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use butler_domain::secrets::Redactor;
 use butler_domain::{Butler, MockClock};
 use butler_memory::tool::ToolCall;
 use butler_memory::{Caller, Memory, MemoryConfig, MemoryParts};
@@ -102,8 +103,8 @@ impl Counted {
         let tools = butler_memory::tools();
         let found = tools.iter().find(|candidate| candidate.spec().name == tool).unwrap();
         let Value::Object(arguments) = arguments else { panic!("an object") };
-        let answer =
-            found.run(&self.memory, ToolCall::parse(found.spec(), Caller::trusted(), arguments)).await.unwrap();
+        let call = ToolCall::parse(found.spec(), Caller::trusted(), arguments, &Redactor::standard());
+        let answer = found.run(&self.memory, call).await.unwrap();
         (self.rounds.load(Ordering::SeqCst) - before, Value::Object(answer.structured))
     }
 }

@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use butler_domain::Timestamp;
 use butler_host::access::Right;
 use butler_host::backup::{self, Backup};
+use butler_memory::tool::ErrorCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -89,6 +90,6 @@ fn require_all_tenants(ctx: &RequestContext) -> Result<(), ApiError> {
         return Ok(());
     }
     let message = "a backup holds all tenants, but the token is restricted to one";
-    Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
+    Err(ApiError::new(StatusCode::FORBIDDEN, ErrorCode::Forbidden, message)
         .hint("export the tenant instead, or run `butler backup` on the server's machine"))
 }

@@ -7,10 +7,8 @@ use butler_host::access::Denied;
 use butler_host::error::HostError;
 use butler_memory::tool::{ErrorCode, ToolError};
 use butler_memory::{MemoryError, StoreError};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::http::{denied, reject};
+use crate::http::{HttpCode, denied, reject};
 
 /// Hint for an unknown id.
 pub const FIND_MEMORY: &str = "check the id; GET /api/memory/search?q= finds memories by text";
@@ -19,7 +17,7 @@ pub const FIND_MEMORY: &str = "check the id; GET /api/memory/search?q= finds mem
 pub enum ApiError {
     Refused {
         status: StatusCode,
-        code: &'static str,
+        code: HttpCode,
         message: String,
         hint: Option<String>,
     },
@@ -27,23 +25,8 @@ pub enum ApiError {
     Response(Box<Response>),
 }
 
-/// The JSON body of every error response.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ErrorBody {
-    pub error: ErrorDetail,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ErrorDetail {
-    /// `invalid_argument`, `not_found`, `conflict`, `invalid_state`, `forbidden`, `unavailable`, `internal`, …
-    pub code: String,
-    pub message: String,
-    /// What the caller can do about it.
-    pub hint: Option<String>,
-}
-
 impl ApiError {
-    pub fn new(status: StatusCode, code: impl Into<&'static str>, message: impl Into<String>) -> Self {
+    pub fn new(status: StatusCode, code: impl Into<HttpCode>, message: impl Into<String>) -> Self {
         Self::Refused { status, code: code.into(), message: message.into(), hint: None }
     }
 
@@ -110,7 +93,7 @@ impl From<ToolError> for ApiError {
             ErrorCode::Forbidden => StatusCode::FORBIDDEN,
             ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::Refused { status, code: error.code.as_str(), message: error.message, hint: error.hint }
+        Self::Refused { status, code: error.code.into(), message: error.message, hint: error.hint }
     }
 }
 

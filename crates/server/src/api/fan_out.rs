@@ -10,6 +10,7 @@ use butler_domain::Timestamp;
 use butler_host::butler::Butler;
 use butler_memory::Memory;
 use butler_memory::browse::{Listed, Page};
+use butler_memory::tool::ErrorCode;
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
@@ -150,7 +151,7 @@ impl RequestContext {
             }
             None => Err(ApiError::new(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "unavailable",
+                ErrorCode::Unavailable,
                 format!(
                     "there is no {what} in the butlers that responded; no response from {}",
                     replies.unavailable.join(", ")

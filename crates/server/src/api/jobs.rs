@@ -153,7 +153,7 @@ impl Operation for RunJob {
         let tenant = ctx.restricted_to().cloned();
         if tenant.is_some() && jobs.is_host_job(&path.job) {
             let message = format!("{} affects all tenants, but the token is restricted to one", path.job);
-            return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
+            return Err(ApiError::new(StatusCode::FORBIDDEN, ErrorCode::Forbidden, message)
                 .hint(format!("run it on the server's machine: butler jobs run {}", path.job)));
         }
         let request = JobRequest { tenant, dry_run: query.dry_run.unwrap_or(false), ..JobRequest::default() };

@@ -13,6 +13,7 @@ use super::envelope::{Single, WithHome};
 use super::error::ApiError;
 use super::facts::ButlerQuery;
 use super::operation::{Operation, RequestContext, Verb};
+use crate::http::HttpCode;
 
 /// A person waits for the result.
 const WAIT: Duration = Duration::from_secs(60);
@@ -68,7 +69,8 @@ impl Operation for TestLlm {
 }
 
 fn failed(reason: &str, hint: Option<String>) -> ApiError {
-    let error = ApiError::new(StatusCode::BAD_GATEWAY, "llm_failed", format!("the LLM did not answer: {reason}"));
+    let error =
+        ApiError::new(StatusCode::BAD_GATEWAY, HttpCode::LlmFailed, format!("the LLM did not answer: {reason}"));
     match hint {
         Some(hint) => error.hint(hint),
         None => error,

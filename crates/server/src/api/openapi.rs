@@ -4,8 +4,8 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::OPERATIONS;
-use super::error::ErrorBody;
 use super::operation::{OperationEntry, Verb};
+use crate::http::ErrorBody;
 
 /// The complete OpenAPI document.
 pub fn document() -> Value {

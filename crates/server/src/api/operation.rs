@@ -9,9 +9,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
-use butler_domain::{Source, TenantId, Timestamp};
+use butler_domain::{Source, TenantId, Timestamp, limits, validate};
 use butler_host::access::{Access, Refusal, Right};
 use butler_memory::browse::Browse;
+use butler_memory::tool::ErrorCode;
 use butler_memory::{Call, CallerTenant, Memory};
 use futures::future::BoxFuture;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -23,6 +24,7 @@ use super::envelope::Envelope;
 use super::error::ApiError;
 use super::parameters;
 use super::state::Api;
+use crate::http::HttpCode;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
@@ -102,7 +104,10 @@ impl RequestContext {
             redactor.redact_text(value);
         }
         let tenant = access.tenant(tenant.as_deref())?;
-        let request_id = text(&parts.headers, "x-request-id").map(|id| redactor.redact(&id).text.into_owned());
+        let request_id = text(&parts.headers, "x-request-id")
+            .map(|id| validate::label("X-Request-Id", &id, limits::REQUEST_ID_BYTES, redactor))
+            .transpose()
+            .map_err(ApiError::bad_parameter)?;
         let now = api.host.clock().now();
         let from_dashboard = text(&parts.headers, "sec-fetch-site").as_deref() == Some("same-origin");
         Ok((Self { api: api.clone(), access, tenant, now, request_id, from_dashboard }, query))
@@ -134,7 +139,7 @@ impl RequestContext {
             return Ok(());
         }
         let message = "only a person decides this";
-        Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
+        Err(ApiError::new(StatusCode::FORBIDDEN, ErrorCode::Forbidden, message)
             .hint("use the dashboard, `butler review`, or a token with the right `admin`"))
     }
 
@@ -152,7 +157,7 @@ impl RequestContext {
             || ApiError::not_found(format!("there is no token with id {id}")).hint("GET /api/tokens lists them");
         let refused = |refusal| {
             let state = if refusal == Refusal::Expired { "expired" } else { "revoked" };
-            ApiError::new(StatusCode::FORBIDDEN, "forbidden", format!("the token {id} is {state}"))
+            ApiError::new(StatusCode::FORBIDDEN, ErrorCode::Forbidden, format!("the token {id} is {state}"))
         };
         let (access, validity) = self.api.host.keyring().access_of(id, self.now).ok_or_else(unknown)?;
         // Checked first, so that a caller does not learn the state of somebody else's token.
@@ -253,7 +258,7 @@ fn refuse_cross_site(headers: &HeaderMap) -> Result<(), ApiError> {
     match headers.get("sec-fetch-site").map(header::HeaderValue::as_bytes) {
         Some(b"cross-site" | b"same-site") => Err(ApiError::new(
             StatusCode::FORBIDDEN,
-            "forbidden",
+            ErrorCode::Forbidden,
             "a page of another site may not change data on this server",
         )),
         _ => Ok(()),
@@ -294,7 +299,7 @@ async fn read(api: &Api, parts: &Parts, body: Body) -> Result<JsonBody, ApiError
     if !crate::http::is_json(&parts.headers) {
         let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let message = format!("the request body must be JSON, not {kind:?}");
-        return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+        return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, HttpCode::UnsupportedMediaType, message)
             .hint("send Content-Type: application/json"));
     }
     let bytes = crate::http::replace_lone_surrogates(&bytes);

@@ -24,6 +24,7 @@ use super::error::ApiError;
 use super::operation::RequestContext;
 use super::parameters;
 use super::state::Api;
+use crate::http::HttpCode;
 
 /// Larger files are for `butler import`.
 const IMPORT_BYTES: u64 = 256 * 1024 * 1024;
@@ -142,7 +143,7 @@ pub async fn import(State(api): State<Api>, request: Request) -> Response {
         // A form of another site cannot send this type.
         if parts.headers.get(header::CONTENT_TYPE).is_none_or(|kind| kind != "application/octet-stream") {
             let message = "the file must be sent as application/octet-stream";
-            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message));
+            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, HttpCode::UnsupportedMediaType, message));
         }
         let memory = memory(&ctx, query.butler.as_deref()).await?;
         let file = receive(&ctx, body).await?;
@@ -168,17 +169,17 @@ async fn receive(ctx: &RequestContext, body: Body) -> Result<File, ApiError> {
     loop {
         let next = tokio::time::timeout(timeout, stream.next()).await;
         let next = next.map_err(|_| {
-            ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", "the file did not arrive in time")
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, HttpCode::Timeout, "the file did not arrive in time")
                 .hint("send it again")
         })?;
         let Some(chunk) = next else { break };
         let chunk = chunk.map_err(|error| {
-            ApiError::new(StatusCode::BAD_REQUEST, "invalid_request", format!("cannot read the file: {error}"))
+            ApiError::new(StatusCode::BAD_REQUEST, HttpCode::InvalidRequest, format!("cannot read the file: {error}"))
         })?;
         read += chunk.len() as u64;
         if read > IMPORT_BYTES {
             let message = format!("the file is larger than {IMPORT_BYTES} bytes");
-            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, HttpCode::TooLarge, message)
                 .hint("import it on the server's machine: butler import FILE"));
         }
         file.write_all(&chunk).map_err(unwritable)?;
@@ -216,7 +217,7 @@ fn temporary(ctx: &RequestContext) -> Result<File, ApiError> {
 fn turn(ctx: &RequestContext) -> Result<SemaphorePermit<'_>, ApiError> {
     ctx.api.transfers.try_acquire().map_err(|_| {
         let message = "another export or import is in progress";
-        ApiError::new(StatusCode::TOO_MANY_REQUESTS, "busy", message).hint("try again when it has finished")
+        ApiError::new(StatusCode::TOO_MANY_REQUESTS, HttpCode::Busy, message).hint("try again when it has finished")
     })
 }
 

@@ -14,14 +14,15 @@ use axum::middleware::Next;
 use axum::response::Response;
 use axum::serve::{IncomingStream, Listener};
 use butler_host::descriptors;
+use butler_memory::tool::ErrorCode;
 use hyper::body::{Frame, SizeHint};
-use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use super::connections::{Connection, Connections, Place, RequestInProgress};
 use super::head_timeout::HeadTimeoutListener;
+use super::reject::error_body;
 
 /// Wait after a failed `accept`, so that a lasting problem does not use up a core.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
@@ -77,10 +78,8 @@ impl LimitedListener {
 
 /// The response to a client that there is no place for.
 fn refusal() -> String {
-    let error = json!({
-        "code": "unavailable", "message": "all connections are in use", "hint": "wait a second, then try again"
-    });
-    let body = json!({"error": error}).to_string();
+    let hint = "wait a second, then try again";
+    let body = error_body(ErrorCode::Unavailable.into(), "all connections are in use", Some(hint));
     format!(
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
          Retry-After: 1\r\nConnection: close\r\nX-Content-Type-Options: nosniff\r\n\

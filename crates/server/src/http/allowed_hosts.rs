@@ -12,6 +12,7 @@ use axum::http::uri::{Authority, PathAndQuery};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use butler_memory::tool::ErrorCode;
 
 use super::authenticate::PathKind;
 use super::headers::is_cross_site;
@@ -89,7 +90,7 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<String> {
 }
 
 fn forbidden(message: &str, hint: &str) -> Response {
-    reject(StatusCode::FORBIDDEN, "forbidden", message, Some(hint))
+    reject(StatusCode::FORBIDDEN, ErrorCode::Forbidden, message, Some(hint))
 }
 
 #[cfg(test)]

@@ -11,10 +11,11 @@ use butler_domain::TenantId;
 use butler_host::access::{Access, Limiter, Refusal, Right, Secret, TokenHash, TokenState, hash_token};
 use butler_host::host::Host;
 use butler_host::host::tokens::LookupError;
+use butler_memory::tool::ErrorCode;
 use uuid::Uuid;
 
 use super::headers::is_forwarded;
-use super::{ClientConnection, denied, reject};
+use super::{ClientConnection, HttpCode, denied, reject};
 
 #[derive(Clone)]
 pub struct Authenticator(Arc<Inner>);
@@ -60,7 +61,7 @@ impl Authenticator {
         }
         // Whether tokens exist is known only after the databases have been read.
         host.await_start().await.map_err(|error| {
-            reject(StatusCode::SERVICE_UNAVAILABLE, error.code.as_str(), &error.message, error.hint.as_deref())
+            reject(StatusCode::SERVICE_UNAVAILABLE, error.code, &error.message, error.hint.as_deref())
         })?;
         let Some(hash) = hash else {
             return if local { trusted_if_no_tokens(host).map(Some) } else { Err(no_token()) };
@@ -148,7 +149,7 @@ fn trusted_if_no_tokens(host: &Host) -> Result<Access, Response> {
             let message =
                 format!("the tokens of butler {butler:?} cannot be read, so callers without a token are refused");
             let hint = "send a token, or make the butler's database reachable; `butler doctor` shows the cause";
-            Err(reject(StatusCode::SERVICE_UNAVAILABLE, "unavailable", &message, Some(hint)))
+            Err(reject(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, &message, Some(hint)))
         }
     }
 }
@@ -163,7 +164,7 @@ fn not_looked_up(error: &LookupError) -> Response {
             "try again when the butler's database is reachable; `butler doctor` shows the cause",
         ),
     };
-    reject(StatusCode::SERVICE_UNAVAILABLE, "unavailable", &message, Some(hint))
+    reject(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, &message, Some(hint))
 }
 
 fn no_token() -> Response {
@@ -187,7 +188,7 @@ fn refused(refusal: Refusal) -> Response {
 }
 
 fn challenge(message: &str, hint: &str, challenge: &'static str) -> Response {
-    let mut response = reject(StatusCode::UNAUTHORIZED, "unauthorized", message, Some(hint));
+    let mut response = reject(StatusCode::UNAUTHORIZED, HttpCode::Unauthorized, message, Some(hint));
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
     response
 }
@@ -196,7 +197,7 @@ fn too_many(wait: Duration) -> Response {
     let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
     let hint = format!("wait {seconds} s; set the limit with `rate_limit` in [server] or --rate-limit");
     let message = "too many requests with this token";
-    let mut response = reject(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message, Some(&hint));
+    let mut response = reject(StatusCode::TOO_MANY_REQUESTS, HttpCode::RateLimited, message, Some(&hint));
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     response
 }

@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use futures::StreamExt;
 
-use super::reject;
+use super::{HttpCode, reject};
 
 /// The content of one memory is at most 1 MiB; JSON escapes can make it several times larger.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
@@ -29,7 +29,7 @@ pub async fn read_body_up_to(body: Body, limit: usize, timeout: Duration) -> Res
 fn slow(timeout: Duration) -> Response {
     let message = format!("the request body did not arrive within {} s", timeout.as_secs_f64());
     let hint = "send the request again; `request_timeout_s` in [server] sets the limit";
-    let mut response = reject(StatusCode::REQUEST_TIMEOUT, "timeout", &message, Some(hint));
+    let mut response = reject(StatusCode::REQUEST_TIMEOUT, HttpCode::Timeout, &message, Some(hint));
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
@@ -40,7 +40,12 @@ async fn read(body: Body, limit: usize) -> Result<Bytes, Response> {
     let mut kept = Vec::new();
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|error| {
-            reject(StatusCode::BAD_REQUEST, "invalid_request", &format!("cannot read the request body: {error}"), None)
+            reject(
+                StatusCode::BAD_REQUEST,
+                HttpCode::InvalidRequest,
+                &format!("cannot read the request body: {error}"),
+                None,
+            )
         })?;
         read += chunk.len();
         if read > DRAINED * limit {
@@ -56,7 +61,7 @@ async fn read(body: Body, limit: usize) -> Result<Bytes, Response> {
         let message = format!("the request body is larger than {limit} bytes");
         // Smaller limits are for bodies without memories.
         let hint = (limit == BODY_BYTES).then_some("split long content into several memories of at most 1 MiB each");
-        return Err(reject(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &message, hint));
+        return Err(reject(StatusCode::PAYLOAD_TOO_LARGE, HttpCode::TooLarge, &message, hint));
     }
     Ok(Bytes::from(kept))
 }

@@ -6,6 +6,7 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
+use butler_memory::tool::ErrorCode;
 use futures::FutureExt;
 use uuid::Uuid;
 
@@ -27,7 +28,7 @@ pub async fn catch_panic(request: Request, next: Next) -> Response {
             tracing::error!(route, request_id = shown, "a bug in the program failed the request");
             let hint = format!("the server's log has the details under request id {shown}; please report the bug");
             let message = "a bug in the program failed the request";
-            let mut response = reject(StatusCode::INTERNAL_SERVER_ERROR, "internal", message, Some(&hint));
+            let mut response = reject(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::Internal, message, Some(&hint));
             response.headers_mut().insert(REQUEST_ID, id);
             response
         }

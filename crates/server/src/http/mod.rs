@@ -25,5 +25,5 @@ pub use head_timeout::Timeouts;
 pub use headers::{client_network, is_json, protect};
 pub use health::{healthz, readiness, readyz, replica_trouble};
 pub use listeners::Listeners;
-pub use reject::{denied, reject};
+pub use reject::{ErrorBody, HttpCode, denied, reject};
 pub(crate) use surrogates::replace_lone_surrogates;

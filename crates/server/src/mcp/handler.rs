@@ -60,7 +60,7 @@ impl Handler {
         tool: &dyn HostTool,
         arguments: Map<String, Value>,
     ) -> Result<Answer, ToolError> {
-        let call = ToolCall::parse(tool.spec(), access.caller.clone(), arguments);
+        let call = ToolCall::parse(tool.spec(), access.caller.clone(), arguments, self.host.redactor());
         self.host.call(&self.butler, access.rights, tool, call).await
     }
 }

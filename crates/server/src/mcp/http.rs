@@ -13,13 +13,14 @@ use butler_host::access::Access;
 use butler_host::butler::Butler;
 use butler_host::host::Host;
 use butler_host::profile::Profile;
+use butler_memory::tool::ErrorCode;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::Handler;
-use crate::http::{BODY_BYTES, denied, is_json, reject, replace_lone_surrogates};
+use crate::http::{BODY_BYTES, HttpCode, denied, is_json, reject, replace_lone_surrogates};
 
 type Service = StreamableHttpService<Handler, NeverSessionManager>;
 
@@ -47,11 +48,13 @@ impl Endpoints {
                         let patience = self.host.server().request_timeout();
                         answer(&self.service_of(&butler, profile), request, patience).await
                     }
-                    Err(message) => reject(StatusCode::BAD_REQUEST, "invalid_argument", &message, None),
+                    Err(message) => reject(StatusCode::BAD_REQUEST, ErrorCode::InvalidArgument, &message, None),
                 },
                 Err(response) => response,
             },
-            Err(error) => reject(StatusCode::NOT_FOUND, "not_found", &error.to_string(), error.hint().as_deref()),
+            Err(error) => {
+                reject(StatusCode::NOT_FOUND, ErrorCode::NotFound, &error.to_string(), error.hint().as_deref())
+            }
         }
     }
 
@@ -74,7 +77,7 @@ impl Endpoints {
 fn may_use(request: &Request, butler: &Butler) -> Result<(), Response> {
     match request.extensions().get::<Access>() {
         Some(access) => access.may_use(butler.name.as_str()).map_err(denied),
-        None => Err(reject(StatusCode::UNAUTHORIZED, "unauthorized", "the caller is unknown", None)),
+        None => Err(reject(StatusCode::UNAUTHORIZED, HttpCode::Unauthorized, "the caller is unknown", None)),
     }
 }
 
@@ -155,7 +158,7 @@ fn unsupported_method(method: &Method, response: Response) -> Response {
     }
     let message = format!("{method} is not supported: MCP uses POST here, without sessions");
     let hint = "send each JSON-RPC message as a POST of its own";
-    let mut told = reject(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", &message, Some(hint));
+    let mut told = reject(StatusCode::METHOD_NOT_ALLOWED, HttpCode::MethodNotAllowed, &message, Some(hint));
     if let Some(allow) = response.headers().get(header::ALLOW) {
         told.headers_mut().insert(header::ALLOW, allow.clone());
     }

@@ -7,6 +7,7 @@ use butler_host::oauth::{self, Client, ClientDocuments, Login, redirect_matches}
 use url::Url;
 
 use super::OAuth;
+use super::error::OAuthCode;
 use super::form::Form;
 use super::login::unavailable;
 use super::metadata::{DEFAULT_SCOPES, resource_of};
@@ -44,8 +45,8 @@ impl Back {
         redirect(url.as_str())
     }
 
-    fn error(&self, code: &str, description: &str) -> Response {
-        self.with(&[("error", code), ("error_description", description)])
+    fn error(&self, code: OAuthCode, description: &str) -> Response {
+        self.with(&[("error", code.as_str()), ("error_description", description)])
     }
 }
 
@@ -75,27 +76,28 @@ impl AuthorizeRequest {
             issuer: oauth.public_url.clone(),
         };
         if form.get("response_type") != Some("code") {
-            return Err(back.error("unsupported_response_type", "response_type must be code"));
+            return Err(back.error(OAuthCode::UnsupportedResponseType, "response_type must be code"));
         }
         let challenge = match (form.get("code_challenge"), form.get("code_challenge_method")) {
             (Some(challenge), Some("S256")) if challenge.len() == CHALLENGE_CHARS => challenge.to_owned(),
-            _ => return Err(back.error("invalid_request", "a code_challenge by the method S256 is needed")),
+            _ => return Err(back.error(OAuthCode::InvalidRequest, "a code_challenge by the method S256 is needed")),
         };
-        let butler = butler(oauth, &form).map_err(|problem| back.error("invalid_target", &problem))?;
+        let butler = butler(oauth, &form).map_err(|problem| back.error(OAuthCode::InvalidTarget, &problem))?;
         if login.butler.as_ref().is_some_and(|own| *own != butler) {
-            return Err(back.error("access_denied", "the person may not give access to this butler"));
+            return Err(back.error(OAuthCode::AccessDenied, "the person may not give access to this butler"));
         }
         let rights = rights(form.get("scope").unwrap_or_default(), login);
         if rights.is_empty() {
-            return Err(
-                back.error("invalid_scope", "the person may allow none of the scopes; there are: read, write, admin")
-            );
+            return Err(back.error(
+                OAuthCode::InvalidScope,
+                "the person may allow none of the scopes; there are: read, write, admin",
+            ));
         }
         Ok(Self { client, redirect_uri, challenge, butler, rights, back })
     }
 
     pub fn denied(&self) -> Response {
-        self.back.error("access_denied", "the person did not allow it")
+        self.back.error(OAuthCode::AccessDenied, "the person did not allow it")
     }
 
     pub fn allowed(&self, code: &str) -> Response {

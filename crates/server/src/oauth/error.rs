@@ -6,20 +6,54 @@ use axum::response::{IntoResponse, Response};
 use butler_host::error::HostError;
 use serde_json::json;
 
+/// The error codes of OAuth that clients see as [`OAuthCode::as_str`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OAuthCode {
+    AccessDenied,
+    InvalidClient,
+    InvalidClientMetadata,
+    InvalidGrant,
+    InvalidRedirectUri,
+    InvalidRequest,
+    InvalidScope,
+    InvalidTarget,
+    TemporarilyUnavailable,
+    UnsupportedGrantType,
+    UnsupportedResponseType,
+}
+
+impl OAuthCode {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AccessDenied => "access_denied",
+            Self::InvalidClient => "invalid_client",
+            Self::InvalidClientMetadata => "invalid_client_metadata",
+            Self::InvalidGrant => "invalid_grant",
+            Self::InvalidRedirectUri => "invalid_redirect_uri",
+            Self::InvalidRequest => "invalid_request",
+            Self::InvalidScope => "invalid_scope",
+            Self::InvalidTarget => "invalid_target",
+            Self::TemporarilyUnavailable => "temporarily_unavailable",
+            Self::UnsupportedGrantType => "unsupported_grant_type",
+            Self::UnsupportedResponseType => "unsupported_response_type",
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct OAuthError {
     status: StatusCode,
-    code: &'static str,
+    code: OAuthCode,
     description: String,
 }
 
 impl OAuthError {
-    pub fn new(code: &'static str, description: impl Into<String>) -> Self {
+    pub fn new(code: OAuthCode, description: impl Into<String>) -> Self {
         Self { status: StatusCode::BAD_REQUEST, code, description: description.into() }
     }
 
     pub fn invalid_request(description: impl Into<String>) -> Self {
-        Self::new("invalid_request", description)
+        Self::new(OAuthCode::InvalidRequest, description)
     }
 
     pub fn with_status(mut self, status: StatusCode) -> Self {
@@ -31,14 +65,14 @@ impl OAuthError {
 impl From<HostError> for OAuthError {
     fn from(error: HostError) -> Self {
         tracing::warn!(%error, "an OAuth request failed");
-        Self::new("temporarily_unavailable", "the database cannot be reached; try again later")
+        Self::new(OAuthCode::TemporarilyUnavailable, "the database cannot be reached; try again later")
             .with_status(StatusCode::SERVICE_UNAVAILABLE)
     }
 }
 
 impl IntoResponse for OAuthError {
     fn into_response(self) -> Response {
-        let body = Json(json!({"error": self.code, "error_description": self.description}));
+        let body = Json(json!({"error": self.code.as_str(), "error_description": self.description}));
         (self.status, [(header::CACHE_CONTROL, "no-store")], body).into_response()
     }
 }

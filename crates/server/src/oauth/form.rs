@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use url::form_urlencoded;
 
-use crate::http::{read_body_up_to, reject};
+use crate::http::{HttpCode, read_body_up_to, reject};
 
 /// Longer than any real request.
 const MAX_BYTES: usize = 32 * 1024;
@@ -26,12 +26,12 @@ impl Form {
         let essence = kind.split(';').next().unwrap_or_default().trim();
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             let message = format!("Content-Type must be application/x-www-form-urlencoded, not {kind:?}");
-            return Err(reject(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", &message, None));
+            return Err(reject(StatusCode::UNSUPPORTED_MEDIA_TYPE, HttpCode::UnsupportedMediaType, &message, None));
         }
         let bytes = read_body_up_to(body, MAX_BYTES, timeout).await?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => Ok(Self::parse(text)),
-            Err(_) => Err(reject(StatusCode::BAD_REQUEST, "invalid_request", "the form cannot be read", None)),
+            Err(_) => Err(reject(StatusCode::BAD_REQUEST, HttpCode::InvalidRequest, "the form cannot be read", None)),
         }
     }
 

@@ -5,6 +5,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use butler_host::host::Host;
+use butler_memory::tool::ErrorCode;
 use serde_json::{Value, json};
 
 use super::OAuth;
@@ -53,7 +54,12 @@ fn of_resource(oauth: &OAuth, path: &str, query: Option<&str>) -> Response {
     let path = path.trim_matches('/');
     let Some(butler) = butler_at(&oauth.host, path) else {
         let message = format!("there is no MCP endpoint /{path}");
-        return reject(StatusCode::NOT_FOUND, "not_found", &message, Some("MCP is at /mcp and /butlers/{name}/mcp"));
+        return reject(
+            StatusCode::NOT_FOUND,
+            ErrorCode::NotFound,
+            &message,
+            Some("MCP is at /mcp and /butlers/{name}/mcp"),
+        );
     };
     Json(json!({
         "resource": address(&oauth.public_url, &with_query(path, query)),

@@ -13,8 +13,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::OAuth;
-use super::error::OAuthError;
-use crate::http::{ClientConnection, client_network, is_json, read_body_up_to, reject};
+use super::error::{OAuthCode, OAuthError};
+use crate::http::{ClientConnection, HttpCode, client_network, is_json, read_body_up_to, reject};
 
 /// Clients have one to three.
 const MAX_REDIRECT_URIS: usize = 20;
@@ -41,14 +41,21 @@ pub async fn register(
     if let Err(wait) = taken {
         let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
         let hint = format!("wait {seconds} s");
-        let mut response =
-            reject(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "too many clients register at once", Some(&hint));
+        let mut response = reject(
+            StatusCode::TOO_MANY_REQUESTS,
+            HttpCode::RateLimited,
+            "too many clients register at once",
+            Some(&hint),
+        );
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         return response;
     }
     let bytes = match read_body_up_to(body, MAX_BYTES, oauth.host.server().request_timeout()).await {
         Ok(bytes) if is_json(&headers) => bytes,
-        Ok(_) => return OAuthError::new(INVALID, "send the metadata as application/json").into_response(),
+        Ok(_) => {
+            return OAuthError::new(OAuthCode::InvalidClientMetadata, "send the metadata as application/json")
+                .into_response();
+        }
         Err(response) => return response,
     };
     match stored(&oauth, &bytes).await {
@@ -57,12 +64,11 @@ pub async fn register(
     }
 }
 
-const INVALID: &str = "invalid_client_metadata";
-
 async fn stored(oauth: &OAuth, bytes: &[u8]) -> Result<Response, OAuthError> {
-    let wanted: Registration = serde_json::from_slice(bytes)
-        .map_err(|error| OAuthError::new(INVALID, format!("the metadata cannot be read: {error}")))?;
-    let invalid = |problem: String| OAuthError::new("invalid_redirect_uri", problem);
+    let wanted: Registration = serde_json::from_slice(bytes).map_err(|error| {
+        OAuthError::new(OAuthCode::InvalidClientMetadata, format!("the metadata cannot be read: {error}"))
+    })?;
+    let invalid = |problem: String| OAuthError::new(OAuthCode::InvalidRedirectUri, problem);
     if wanted.redirect_uris.is_empty() || wanted.redirect_uris.len() > MAX_REDIRECT_URIS {
         return Err(invalid(format!("redirect_uris must have 1 to {MAX_REDIRECT_URIS} entries")));
     }
@@ -70,10 +76,11 @@ async fn stored(oauth: &OAuth, bytes: &[u8]) -> Result<Response, OAuthError> {
         oauth::check_redirect(uri).map_err(invalid)?;
     }
     let name = token_name(wanted.client_name.as_deref().unwrap_or_default());
-    let name = name.map_err(|problem| OAuthError::new(INVALID, format!("client_name: {problem}")))?;
+    let name =
+        name.map_err(|problem| OAuthError::new(OAuthCode::InvalidClientMetadata, format!("client_name: {problem}")))?;
     let name = if name.is_empty() { "unnamed client".to_owned() } else { name };
     let Some(client) = oauth::register(&oauth.host, name, wanted.redirect_uris).await? else {
-        return Err(OAuthError::new("temporarily_unavailable", "too many clients are registered")
+        return Err(OAuthError::new(OAuthCode::TemporarilyUnavailable, "too many clients are registered")
             .with_status(StatusCode::SERVICE_UNAVAILABLE));
     };
     let body = Json(json!({

@@ -9,7 +9,7 @@ use butler_host::oauth::{self, ACCESS_LIFETIME, ClientDocuments, Credential, Iss
 use serde_json::json;
 
 use super::OAuth;
-use super::error::OAuthError;
+use super::error::{OAuthCode, OAuthError};
 use super::form::Form;
 use super::metadata::resource_of;
 
@@ -43,16 +43,18 @@ async fn issue(oauth: &OAuth, form: &Form) -> Result<Issued, OAuthError> {
             redirect_uri: form.get("redirect_uri"),
         },
         "refresh_token" => Credential::RefreshToken(needed("refresh_token")?),
-        other => return Err(OAuthError::new("unsupported_grant_type", format!("{other:?} is not supported"))),
+        other => return Err(OAuthError::new(OAuthCode::UnsupportedGrantType, format!("{other:?} is not supported"))),
     };
     match oauth::issue(&oauth.host, credential, presented).await? {
         Ok(issued) => Ok(issued),
-        Err(Outcome::OtherResource) => Err(OAuthError::new("invalid_target", "the grant is for another resource")),
+        Err(Outcome::OtherResource) => {
+            Err(OAuthError::new(OAuthCode::InvalidTarget, "the grant is for another resource"))
+        }
         Err(_) if !is_known(oauth, presented.client_id).await? => {
-            Err(OAuthError::new("invalid_client", "the client is not registered here; register it again")
+            Err(OAuthError::new(OAuthCode::InvalidClient, "the client is not registered here; register it again")
                 .with_status(StatusCode::UNAUTHORIZED))
         }
-        Err(refused) => Err(OAuthError::new("invalid_grant", reason(&refused))),
+        Err(refused) => Err(OAuthError::new(OAuthCode::InvalidGrant, reason(&refused))),
     }
 }
 
@@ -62,7 +64,7 @@ async fn is_known(oauth: &OAuth, client_id: &str) -> Result<bool, OAuthError> {
 }
 
 fn not_here(resource: &str) -> OAuthError {
-    OAuthError::new("invalid_target", format!("{resource:?} is not an MCP endpoint of this server"))
+    OAuthError::new(OAuthCode::InvalidTarget, format!("{resource:?} is not an MCP endpoint of this server"))
 }
 
 fn reason(outcome: &Outcome) -> &'static str {

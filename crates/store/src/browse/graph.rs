@@ -1,12 +1,11 @@
 //! Entities and the relations among them, as a graph.
 
-use std::collections::HashMap;
-
 use butler_domain::times::{FactDates, ShownDates};
 use butler_domain::{EntityId, EntityType, FactId, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sqlx::types::Json;
+use uuid::Uuid;
 
 use crate::search::TimeFilterRow;
 use crate::times::names_then;
@@ -65,7 +64,31 @@ pub async fn graph(
     limit: i64,
     asked: Option<&TimeFilterRow>,
 ) -> Result<Graph, StoreError> {
-    let entities = session
+    let (mut entities, entities_total) = entities(session, tenant, now, predicates, limit, asked).await?;
+    let ids: Vec<Uuid> = entities.iter().map(|entity| entity.entity_id.0).collect();
+    let edges = edges(session, tenant, now, predicates, &ids, asked).await?;
+    let predicates = predicates_by_use(session, tenant).await?;
+    if let Some(as_of) = asked.and_then(|asked| asked.as_of) {
+        let mut names = names_then(session, tenant, &ids, as_of).await?;
+        for entity in &mut entities {
+            if let Some(name) = names.remove(&entity.entity_id.0) {
+                entity.canonical_name = name;
+            }
+        }
+    }
+    Ok(Graph { entities, edges, entities_total, predicates })
+}
+
+/// The entities with most relations, and how many have any.
+async fn entities(
+    session: &mut Session,
+    tenant: &TenantId,
+    now: Timestamp,
+    predicates: Option<&[String]>,
+    limit: i64,
+    asked: Option<&TimeFilterRow>,
+) -> Result<(Vec<GraphEntity>, i64), StoreError> {
+    let rows = session
         .run(|pg| {
             sqlx::query!(
                 r#"
@@ -89,9 +112,29 @@ pub async fn graph(
             .fetch_all(pg)
         })
         .await?;
+    let total = rows.first().map_or(0, |row| row.total);
+    let entities = rows.into_iter().map(|row| -> Result<GraphEntity, StoreError> {
+        Ok(GraphEntity {
+            entity_id: EntityId(row.id),
+            entity_type: crate::entities::entity_type(row.id, &row.entity_type)?,
+            canonical_name: row.canonical_name,
+            edges: row.edges,
+        })
+    });
+    Ok((entities.collect::<Result<_, _>>()?, total))
+}
+
+/// The relations among these entities, newest first.
+async fn edges(
+    session: &mut Session,
+    tenant: &TenantId,
+    now: Timestamp,
+    predicates: Option<&[String]>,
+    ids: &[Uuid],
+    asked: Option<&TimeFilterRow>,
+) -> Result<Vec<GraphEdge>, StoreError> {
     let as_of = asked.and_then(|asked| asked.as_of);
-    let ids: Vec<uuid::Uuid> = entities.iter().map(|row| row.id).collect();
-    let edges = session
+    let rows = session
         .run(|pg| {
             sqlx::query!(
                 r#"
@@ -106,7 +149,7 @@ pub async fn graph(
                 "#,
                 tenant.as_str(),
                 predicates,
-                &ids,
+                ids,
                 now,
                 asked.map(Json) as _,
                 as_of,
@@ -114,7 +157,22 @@ pub async fn graph(
             .fetch_all(pg)
         })
         .await?;
-    let named = session
+    let edges = rows.into_iter().map(|row| GraphEdge {
+        fact_id: FactId(row.id),
+        source_entity_id: EntityId(row.source),
+        predicate: row.predicate,
+        target_entity_id: EntityId(row.target),
+        content: row.content,
+        effective_confidence: row.effective,
+        created_at: row.created_at,
+        dates: row.dates.map(|Json(dates)| dates.shown()).unwrap_or_default(),
+    });
+    Ok(edges.collect())
+}
+
+/// Every predicate of a relation, most frequent first.
+async fn predicates_by_use(session: &mut Session, tenant: &TenantId) -> Result<Vec<GraphPredicate>, StoreError> {
+    session
         .run(|pg| {
             sqlx::query_as!(
                 GraphPredicate,
@@ -127,37 +185,5 @@ pub async fn graph(
             )
             .fetch_all(pg)
         })
-        .await?;
-    let mut names = match as_of {
-        Some(as_of) => names_then(session, tenant, &ids, as_of).await?,
-        None => HashMap::new(),
-    };
-    Ok(Graph {
-        entities_total: entities.first().map_or(0, |row| row.total),
-        entities: entities
-            .into_iter()
-            .map(|row| {
-                Ok(GraphEntity {
-                    entity_id: EntityId(row.id),
-                    entity_type: crate::entities::entity_type(row.id, &row.entity_type)?,
-                    canonical_name: names.remove(&row.id).unwrap_or(row.canonical_name),
-                    edges: row.edges,
-                })
-            })
-            .collect::<Result<_, StoreError>>()?,
-        edges: edges
-            .into_iter()
-            .map(|row| GraphEdge {
-                fact_id: FactId(row.id),
-                source_entity_id: EntityId(row.source),
-                predicate: row.predicate,
-                target_entity_id: EntityId(row.target),
-                content: row.content,
-                effective_confidence: row.effective,
-                created_at: row.created_at,
-                dates: row.dates.map(|Json(dates)| dates.shown()).unwrap_or_default(),
-            })
-            .collect(),
-        predicates: named,
-    })
+        .await
 }

@@ -5,7 +5,7 @@ use butler_domain::{Butler, EpisodeId, TenantId, Timestamp};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::{Session, StoreError};
+use crate::{Session, StoreError, Tx};
 
 /// Episodes that expire within this many hours go first.
 const NEAR_EXPIRY_HOURS: i32 = 24;
@@ -103,15 +103,7 @@ pub async fn take(
 ) -> Result<Vec<Leased>, StoreError> {
     let mut tx = session.begin().await?;
     // A separate statement, because the next one must see what the previous holder of the lock committed.
-    tx.run(|pg| {
-        sqlx::query!(
-            "SELECT pg_advisory_xact_lock(hashtextextended(concat_ws(E'\\x1f', current_schema(), $1::text, $2::text), 31))",
-            tenant.as_str(),
-            butler.as_str()
-        )
-        .fetch_one(pg)
-    })
-    .await?;
+    lock_group(&mut tx, tenant, butler).await?;
     let rows = tx
         .run(|pg| {
             sqlx::query!(
@@ -164,6 +156,20 @@ pub async fn take(
         .collect();
     leased.sort_by_key(|episode| (episode.occurred_at, episode.id));
     Ok(leased)
+}
+
+/// Waits for the lock of a group until the end of the transaction.
+async fn lock_group(tx: &mut Tx<'_>, tenant: &TenantId, butler: &Butler) -> Result<(), StoreError> {
+    tx.run(|pg| {
+        sqlx::query!(
+            "SELECT pg_advisory_xact_lock(hashtextextended(concat_ws(E'\\x1f', current_schema(), $1::text, $2::text), 31))",
+            tenant.as_str(),
+            butler.as_str()
+        )
+        .fetch_one(pg)
+    })
+    .await?;
+    Ok(())
 }
 
 /// Extends the lease while the model works. Returns how many episodes it still covers.

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::events::{self, NewEvent};
 use crate::hex::bytea;
 use crate::tokens::{self, TokenHash};
-use crate::{Session, StoreError, WriteContext};
+use crate::{OwnerContext, Session, StoreError, WriteContext};
 
 /// Codes that were never exchanged; a new one replaces the oldest beyond this many.
 const MAX_PENDING: i64 = 100;
@@ -114,13 +114,8 @@ pub async fn deny(write: WriteContext<'_>, denial: Denial<'_>) -> Result<(), Sto
 }
 
 /// Revokes the grant of an access token or a refresh token of this client. Returns its id; `None` if there is none.
-pub async fn revoke(
-    session: &mut Session,
-    origin: &Origin,
-    now: Timestamp,
-    secret: &TokenHash,
-    client_id: &str,
-) -> Result<Option<Uuid>, StoreError> {
+pub async fn revoke(write: OwnerContext<'_>, secret: &TokenHash, client_id: &str) -> Result<Option<Uuid>, StoreError> {
+    let OwnerContext { session, now, origin } = write;
     let mut tx = session.begin().await?;
     let id = tx
         .run(|pg| {
@@ -136,7 +131,7 @@ pub async fn revoke(
         })
         .await?;
     if let Some(id) = id {
-        tokens::revoke_all(&mut tx, origin, now, &[id]).await?;
+        tokens::revoke_all(OwnerContext { session: &mut tx, now, origin }, &[id]).await?;
     }
     tx.commit().await?;
     Ok(id)

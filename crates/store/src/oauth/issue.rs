@@ -1,12 +1,11 @@
 //! Exchanges codes and refresh tokens for the secrets of a grant.
 
 use butler_domain::Timestamp;
-use butler_domain::event::Origin;
 use uuid::Uuid;
 
 use super::grants::{Grant, list, tenant};
 use crate::tokens::{self, Creation, TokenHash, TokenRow};
-use crate::{Session, StoreError, Tx};
+use crate::{OwnerContext, StoreError, Tx};
 
 /// Refresh tokens that are remembered for each grant, to notice when one is used again. At one an hour, 40 days.
 const MAX_REMEMBERED: i64 = 1_000;
@@ -69,12 +68,11 @@ pub enum Outcome {
 
 /// Exchanges a code for an access token and a refresh token. A code works once, whatever the outcome.
 pub async fn exchange(
-    session: &mut Session,
-    origin: &Origin,
-    now: Timestamp,
+    write: OwnerContext<'_>,
     presented: CodeUse<'_>,
     secrets: NewSecrets,
 ) -> Result<Outcome, StoreError> {
+    let OwnerContext { session, now, origin } = write;
     let mut tx = session.begin().await?;
     tx.run(|pg| sqlx::query!("SELECT lock_tokens()").execute(pg)).await?;
     let row = tx
@@ -90,7 +88,7 @@ pub async fn exchange(
         .await?;
     let Some(row) = row else { return Ok(Outcome::Unknown) };
     if row.code_used_at.is_some() {
-        tokens::revoke_all(&mut tx, origin, now, &[row.id]).await?;
+        tokens::revoke_all(OwnerContext { session: &mut tx, now, origin }, &[row.id]).await?;
         tx.commit().await?;
         return Ok(Outcome::UsedAgain);
     }
@@ -208,12 +206,11 @@ async fn replace(tx: &mut Tx<'_>, grant: Uuid, now: Timestamp, presented: Refres
 /// have it. A token that was replaced a moment ago comes from a client that refreshes twice concurrently, which gets the same
 /// secrets again.
 pub async fn refresh(
-    session: &mut Session,
-    origin: &Origin,
-    now: Timestamp,
+    write: OwnerContext<'_>,
     presented: RefreshUse<'_>,
     secrets: NewSecrets,
 ) -> Result<Outcome, StoreError> {
+    let OwnerContext { session, now, origin } = write;
     let mut tx = session.begin().await?;
     tx.run(|pg| sqlx::query!("SELECT lock_tokens()").execute(pg)).await?;
     let found = tx
@@ -234,7 +231,7 @@ pub async fn refresh(
     }
     let seed = found.successor_seed.and_then(|seed| Seed::try_from(seed).ok());
     if found.replaced_at.is_some_and(|at| at <= presented.parallel_since || seed.is_none()) {
-        tokens::revoke_all(&mut tx, origin, now, &[grant.id]).await?;
+        tokens::revoke_all(OwnerContext { session: &mut tx, now, origin }, &[grant.id]).await?;
         tx.commit().await?;
         return Ok(Outcome::UsedAgain);
     }
@@ -259,7 +256,8 @@ pub async fn refresh(
         sqlx::query!("UPDATE tokens SET expires_at = $2 WHERE id = $1", grant.id, secrets.access_expires_at).execute(pg)
     })
     .await?;
-    let rotated = tokens::rotate(&mut tx, origin, now, grant.id, &secrets.access_hash, previous_until).await?;
+    let write = OwnerContext { session: &mut tx, now, origin };
+    let rotated = tokens::rotate(write, grant.id, &secrets.access_hash, previous_until).await?;
     if rotated != Some(true) {
         return Ok(Outcome::Revoked);
     }

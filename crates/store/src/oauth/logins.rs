@@ -1,13 +1,13 @@
 //! One-time links, and the browser session that each one opens.
 
-use butler_domain::event::{EventType, Origin};
+use butler_domain::event::EventType;
 use butler_domain::{TenantId, Timestamp};
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::events::{self, NewEvent};
 use crate::tokens::TokenHash;
-use crate::{Session, StoreError, WriteContext};
+use crate::{OwnerContext, Session, StoreError, WriteContext};
 
 /// A new login replaces the oldest ones beyond this many.
 const MAX_LOGINS: i64 = 100;
@@ -66,13 +66,12 @@ pub async fn create_login(session: &mut Session, login: &NewLogin) -> Result<(),
 
 /// Uses a link. Returns false if it is unknown, was used already or has expired.
 pub async fn open_session(
-    session: &mut Session,
-    origin: &Origin,
+    write: OwnerContext<'_>,
     link: &TokenHash,
     cookie: &TokenHash,
-    now: Timestamp,
     expires_at: Timestamp,
 ) -> Result<bool, StoreError> {
+    let OwnerContext { session, now, origin } = write;
     let mut tx = session.begin().await?;
     let used = tx
         .run(|pg| {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use butler_domain::Timestamp;
 use butler_domain::times::{FactDates, TimeFilter};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -73,8 +74,11 @@ pub struct MatchInfo {
     pub in_keyword: bool,
 }
 
-/// The way to a fact along relations (`functions/facts_reached.sql`).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+// The doc comments of the types with `JsonSchema` are published.
+
+/// The way to a fact along relations.
+// `functions/facts_reached.sql` finds it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reached {
     /// The number of relations on the way.
     pub hops: usize,
@@ -85,7 +89,7 @@ pub struct Reached {
 }
 
 /// The score of the modes `fused` and `deep`, and its parts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FusedScore {
     pub score: f64,
     pub keyword: Option<f64>,
@@ -94,8 +98,9 @@ pub struct FusedScore {
     pub session: Option<f64>,
 }
 
-/// The size of a store and its frequent terms: what a search needs to choose its path (`functions/memory_pool.sql`).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// The size of a store and its frequent terms: what a search needs to choose its path.
+// `functions/memory_pool.sql` reports it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pool {
     /// Rows of the tenant that can be found. An estimate for a large store.
     pub rows: f64,
@@ -104,16 +109,19 @@ pub struct Pool {
     /// Whether the store is searched exactly (`small_store_rows`).
     #[serde(default)]
     pub small: bool,
+    /// Lists of the vector index.
     pub lists: Option<i32>,
-    /// Rows that the vector index was trained on; `None`: it was never trained.
+    /// Rows that the vector index was trained on. Null: it was never trained.
     pub trained: Option<i64>,
     /// The frequent terms of a large store and the share of rows that contain each.
+    // `explain` removes them, so the published schema leaves them out.
+    #[schemars(skip)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<BTreeMap<String, f64>>,
 }
 
 /// A store that was searched.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StoreInfo {
     #[serde(flatten)]
     pub pool: Pool,
@@ -131,8 +139,9 @@ pub struct StoreInfo {
     pub ms: f64,
 }
 
-/// How unrelated memories of the store compare with the query; see [`butler_domain::relevance`].
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// How unrelated memories of the store compare with the query.
+// `butler_domain::relevance` uses it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StoreBackground {
     pub rows: Option<f64>,
     pub compared: Option<f64>,

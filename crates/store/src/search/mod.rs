@@ -11,8 +11,7 @@ use std::collections::BTreeSet;
 use butler_domain::{MemoryType, TenantId, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use sqlx::types::Json;
+use sqlx::types::{Json, JsonRawValue};
 use uuid::Uuid;
 
 use crate::{Session, StoreError};
@@ -143,7 +142,8 @@ pub async fn retrieve(
                 r#"
                 SELECT kind AS "kind!", id, similarity, semantic_rank, rank, strict, keyword_rank, content AS "content!", subject,
                        predicate, scope, importance, confidence, decay_rate, last_confirmed_at, last_referenced_at, created_at,
-                       maturity, effectiveness, entity_id, entity_name, session_id, fading, info AS "info: Json<Value>"
+                       maturity, effectiveness, entity_id, entity_name, session_id, fading,
+                       info AS "info: Json<Box<JsonRawValue>>"
                 FROM memory_retrieve($1, $2, $3::real[], $4)
                 "#,
                 tenant.as_str(),
@@ -185,7 +185,8 @@ struct Row {
     entity_name: Option<String>,
     session_id: Option<Uuid>,
     fading: Option<bool>,
-    info: Option<Json<Value>>,
+    /// Parsed when the kind of the row is known, which decides its type.
+    info: Option<Json<Box<JsonRawValue>>>,
 }
 
 impl Row {
@@ -270,9 +271,12 @@ impl Row {
 }
 
 /// Decodes the column `info`; a row without one has the default.
-fn decoded<T: DeserializeOwned + Default>(id: Option<Uuid>, info: Option<Json<Value>>) -> Result<T, StoreError> {
+fn decoded<T: DeserializeOwned + Default>(
+    id: Option<Uuid>,
+    info: Option<Json<Box<JsonRawValue>>>,
+) -> Result<T, StoreError> {
     let Some(Json(info)) = info else { return Ok(T::default()) };
-    serde_json::from_value(info).map_err(|error| StoreError::BadData {
+    serde_json::from_str(info.get()).map_err(|error| StoreError::BadData {
         table: "memory_retrieve",
         column: "info",
         id: id.map(|id| id.to_string()).unwrap_or_default(),
@@ -282,7 +286,7 @@ fn decoded<T: DeserializeOwned + Default>(id: Option<Uuid>, info: Option<Json<Va
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -97,38 +97,56 @@ async fn pass(
     Ok(Ok(()))
 }
 
+/// What became of the rows: the sink may fail, and so may the database.
+type Passed = Result<io::Result<()>, StoreError>;
+
 /// A tenant's rows of one kind, in the order of an index, so that nothing has to be sorted. Vectors are base64 of
 /// big-endian 32-bit floats.
-pub async fn lines(
-    session: &mut Session,
-    kind: Kind,
-    tenant: &TenantId,
-    vectors: bool,
-    sink: &mut Sink<'_>,
-) -> Result<io::Result<()>, StoreError> {
+pub async fn lines(session: &mut Session, kind: Kind, tenant: &TenantId, vectors: bool, sink: &mut Sink<'_>) -> Passed {
     let tenant = tenant.as_str();
     match kind {
-        Kind::Predicate => session.run(|pg| async move {
-            pass(sqlx::query_scalar!(
-                r#"
+        Kind::Predicate => predicates(session, tenant, sink).await,
+        Kind::Entity => entities(session, tenant, sink).await,
+        Kind::Episode => episodes(session, tenant, vectors, sink).await,
+        Kind::Fact => facts(session, tenant, vectors, sink).await,
+        Kind::Rule => rules(session, tenant, vectors, sink).await,
+        Kind::Link => links(session, tenant, sink).await,
+        Kind::RuleApplication => rule_applications(session, tenant, sink).await,
+        Kind::Merge => merges(session, tenant, sink).await,
+        Kind::Proposal => proposals(session, tenant, sink).await,
+        Kind::Tombstone => tombstones(session, tenant, sink).await,
+        Kind::Event => events(session, tenant, sink).await,
+    }
+}
+
+async fn predicates(session: &mut Session, tenant: &str, sink: &mut Sink<'_>) -> Passed {
+    session.run(|pg| async move {
+        pass(sqlx::query_scalar!(
+            r#"
                 SELECT json_build_object('type', 'predicate', 'name', name, 'cardinality', cardinality, 'inverse', inverse,
                            'symmetric', is_symmetric, 'temporal', is_temporal, 'object_type', object_type, 'description', description,
                            'created_at', created_at, 'updated_at', updated_at)::text AS "line!"
                 FROM predicates WHERE tenant_id = $1 ORDER BY predicate_key
                 "#, tenant).fetch(pg), sink).await
-        }).await,
-        Kind::Entity => session.run(|pg| async move {
-            pass(sqlx::query_scalar!(
-                r#"
+    }).await
+}
+
+async fn entities(session: &mut Session, tenant: &str, sink: &mut Sink<'_>) -> Passed {
+    session.run(|pg| async move {
+        pass(sqlx::query_scalar!(
+            r#"
                 SELECT json_build_object('type', 'entity', 'id', id, 'canonical_name', canonical_name, 'entity_type', entity_type,
                            'aliases', to_json(aliases), 'metadata', metadata, 'created_at', created_at, 'updated_at', updated_at
                        )::text AS "line!"
                 FROM entities WHERE tenant_id = $1 ORDER BY id
                 "#, tenant).fetch(pg), sink).await
-        }).await,
-        Kind::Episode => session.run(|pg| async move {
-            pass(sqlx::query_scalar!(
-                r#"
+    }).await
+}
+
+async fn episodes(session: &mut Session, tenant: &str, vectors: bool, sink: &mut Sink<'_>) -> Passed {
+    session.run(|pg| async move {
+        pass(sqlx::query_scalar!(
+            r#"
                 SELECT json_build_object('type', 'episode', 'id', m.id, 'butler', butler, 'session_id', session_id, 'content', content,
                            'importance', importance, 'reference_count', reference_count, 'consolidation_status', consolidation_status,
                            'retry_count', retry_count, 'last_error', last_error,
@@ -141,10 +159,13 @@ pub async fn lines(
                 FROM episodes m LEFT JOIN embedding_versions v ON v.id = m.embedding_version_id
                 WHERE m.tenant_id = $1 ORDER BY m.created_at DESC, m.id
                 "#, tenant, vectors).fetch(pg), sink).await
-        }).await,
-        Kind::Fact => session.run(|pg| async move {
-            pass(sqlx::query_scalar!(
-                r#"
+    }).await
+}
+
+async fn facts(session: &mut Session, tenant: &str, vectors: bool, sink: &mut Sink<'_>) -> Passed {
+    session.run(|pg| async move {
+        pass(sqlx::query_scalar!(
+            r#"
                 SELECT json_build_object('type', 'fact', 'id', m.id, 'subject', subject, 'predicate', predicate, 'content', content,
                            'scope', scope, 'entity_id', entity_id, 'object_entity_id', object_entity_id, 'slot', slot,
                            'importance', importance, 'confidence', confidence,
@@ -174,10 +195,13 @@ pub async fn lines(
                 FROM facts m LEFT JOIN embedding_versions v ON v.id = m.embedding_version_id
                 WHERE m.tenant_id = $1 ORDER BY m.created_at DESC, m.id
                 "#, tenant, vectors).fetch(pg), sink).await
-        }).await,
-        Kind::Rule => session.run(|pg| async move {
-            pass(sqlx::query_scalar!(
-                r#"
+    }).await
+}
+
+async fn rules(session: &mut Session, tenant: &str, vectors: bool, sink: &mut Sink<'_>) -> Passed {
+    session.run(|pg| async move {
+        pass(sqlx::query_scalar!(
+            r#"
                 SELECT json_build_object('type', 'rule', 'id', m.id, 'content', content, 'scope', scope, 'maturity', maturity,
                            'confidence', confidence, 'decay_rate', decay_rate, 'permanence', permanence,
                            'effectiveness_score', effectiveness_score, 'applied_count', applied_count, 'success_count', success_count,
@@ -191,45 +215,60 @@ pub async fn lines(
                 FROM rules m LEFT JOIN embedding_versions v ON v.id = m.embedding_version_id
                 WHERE m.tenant_id = $1 ORDER BY m.created_at DESC, m.id
                 "#, tenant, vectors).fetch(pg), sink).await
-        }).await,
-        Kind::Link => session.run(|pg| async move {
-            pass(sqlx::query_scalar!(
-                r#"
+    }).await
+}
+
+async fn links(session: &mut Session, tenant: &str, sink: &mut Sink<'_>) -> Passed {
+    session.run(|pg| async move {
+        pass(sqlx::query_scalar!(
+            r#"
                 SELECT json_build_object('type', 'link', 'source_type', source_type, 'source_id', source_id, 'target_type', target_type,
                            'target_id', target_id, 'relation', relation, 'created_at', created_at)::text AS "line!"
                 FROM memory_links WHERE tenant_id = $1 ORDER BY source_type, source_id, target_type, target_id
                 "#, tenant).fetch(pg), sink).await
-        }).await,
-        Kind::RuleApplication => session.run(|pg| async move {
-            pass(sqlx::query_scalar!(
-                r#"
+    }).await
+}
+
+async fn rule_applications(session: &mut Session, tenant: &str, sink: &mut Sink<'_>) -> Passed {
+    session.run(|pg| async move {
+        pass(sqlx::query_scalar!(
+            r#"
                 SELECT json_build_object('type', 'rule_application', 'id', id, 'rule_id', rule_id, 'outcome', outcome, 'reason', reason,
                            'effectiveness_score', effectiveness_score, 'maturity', maturity, 'actor', actor, 'request_id', request_id,
                            'context', context, 'applied_at', applied_at)::text AS "line!"
                 FROM rule_applications WHERE tenant_id = $1 ORDER BY rule_id, applied_at DESC, id
                 "#, tenant).fetch(pg), sink).await
-        }).await,
-        Kind::Merge => session.run(|pg| async move {
-            pass(sqlx::query_scalar!(
-                r#"
+    }).await
+}
+
+async fn merges(session: &mut Session, tenant: &str, sink: &mut Sink<'_>) -> Passed {
+    session.run(|pg| async move {
+        pass(sqlx::query_scalar!(
+            r#"
                 SELECT json_build_object('type', 'merge', 'id', id, 'source_id', source_id, 'target_id', target_id, 'facts', facts,
                            'edges', edges, 'superseded', superseded, 'aliases', aliases, 'metadata_keys', metadata_keys,
                            'merged_at', merged_at, 'undone_at', undone_at)::text AS "line!"
                 FROM merges WHERE tenant_id = $1 ORDER BY id
                 "#, tenant).fetch(pg), sink).await
-        }).await,
-        Kind::Proposal => session.run(|pg| async move {
-            pass(sqlx::query_scalar!(
-                r#"
+    }).await
+}
+
+async fn proposals(session: &mut Session, tenant: &str, sink: &mut Sink<'_>) -> Passed {
+    session.run(|pg| async move {
+        pass(sqlx::query_scalar!(
+            r#"
                 SELECT json_build_object('type', 'proposal', 'id', id, 'memory_type', memory_type, 'memory', memory,
                            'statement_key', statement_key, 'source', source, 'proposed_by', proposed_by, 'created_at', created_at,
                            'state', state, 'decided_at', decided_at, 'decided_by', decided_by)::text AS "line!"
                 FROM proposals WHERE tenant_id = $1 ORDER BY id
                 "#, tenant).fetch(pg), sink).await
-        }).await,
-        Kind::Tombstone => session.run(|pg| async move {
-            pass(sqlx::query_scalar!(
-                r#"
+    }).await
+}
+
+async fn tombstones(session: &mut Session, tenant: &str, sink: &mut Sink<'_>) -> Passed {
+    session.run(|pg| async move {
+        pass(sqlx::query_scalar!(
+            r#"
                 SELECT json_build_object('type', 'tombstone', 'id', t.id, 'memory_type', memory_type, 'memory_id', memory_id,
                            'hash', encode(hash, 'hex'), 'key', CASE WHEN hash IS NOT NULL THEN encode(k.key, 'hex') END,
                            'created_at', created_at, 'suppressed', suppressed, 'suppressed_at', suppressed_at,
@@ -237,14 +276,16 @@ pub async fn lines(
                 FROM tombstones t LEFT JOIN tombstone_keys k ON k.tenant_id = t.tenant_id
                 WHERE t.tenant_id = $1 ORDER BY t.id
                 "#, tenant).fetch(pg), sink).await
-        }).await,
-        Kind::Event => session.run(|pg| async move {
-            pass(sqlx::query_scalar!(
-                r#"
+    }).await
+}
+
+async fn events(session: &mut Session, tenant: &str, sink: &mut Sink<'_>) -> Passed {
+    session.run(|pg| async move {
+        pass(sqlx::query_scalar!(
+            r#"
                 SELECT json_build_object('type', 'event', 'id', id, 'event_type', event_type, 'actor', actor, 'memory_type', memory_type,
                            'memory_id', memory_id, 'request_id', request_id, 'payload', payload, 'created_at', created_at)::text AS "line!"
                 FROM memory_events WHERE tenant_id = $1 ORDER BY created_at DESC, id
                 "#, tenant).fetch(pg), sink).await
-        }).await,
-    }
+    }).await
 }

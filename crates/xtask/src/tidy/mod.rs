@@ -16,6 +16,9 @@ use crate::run::root;
 /// A longer source file usually holds two ideas. Generated files and test tables are exempt by their folder.
 const MAX_LINES: usize = 500;
 
+/// A longer function usually does two things. Lines inside a string literal do not count.
+const MAX_FUNCTION_LINES: usize = 70;
+
 struct Rule {
     applies: fn(&str) -> bool,
     forbidden: &'static [&'static str],
@@ -84,6 +87,13 @@ fn check(path: &str, text: &str, problems: &mut Vec<String>) {
     if is_rust(path) && path.contains("/src/") && text.lines().count() > MAX_LINES {
         problems.push(format!("{path}: more than {MAX_LINES} lines: split it"));
     }
+    if is_rust(path) && path.starts_with("crates/") && path.contains("/src/") {
+        for (line, name, lines) in rust::functions(text) {
+            if lines > MAX_FUNCTION_LINES {
+                problems.push(format!("{path}:{line}: `{name}` has more than {MAX_FUNCTION_LINES} lines: split it"));
+            }
+        }
+    }
     if is_rust(path) && sql::applies(path) {
         problems.extend(sql::find(text).iter().map(|(line, sql)| format!("{path}:{line}: `{sql}`: {}", sql::REASON)));
     }
@@ -133,5 +143,14 @@ mod tests {
     fn a_long_file_is_found() {
         assert_eq!(problems("crates/memory/src/a.rs", &"\n".repeat(501)), 1);
         assert_eq!(problems("crates/memory/tests/a.rs", &"\n".repeat(501)), 0);
+    }
+
+    #[test]
+    fn a_long_function_is_found() {
+        let function = |body: &str| format!("fn f() {{\n{body}}}\n");
+        assert_eq!(problems("crates/memory/src/a.rs", &function(&"g();\n".repeat(69))), 1);
+        assert_eq!(problems("crates/memory/src/a.rs", &function(&"g();\n".repeat(68))), 0);
+        assert_eq!(problems("crates/memory/tests/a.rs", &function(&"g();\n".repeat(69))), 0);
+        assert_eq!(problems("crates/memory/src/a.rs", &function(&format!("g(\"{}\");\n", "\n".repeat(69)))), 0);
     }
 }

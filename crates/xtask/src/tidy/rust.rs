@@ -19,6 +19,41 @@ pub fn tokens(source: &str) -> Vec<(usize, Token<'_>)> {
     lexer.tokens
 }
 
+/// The functions of a source file: line, name and number of lines. Lines inside a string literal do not count: a long SQL
+/// statement or template is one thing.
+pub fn functions(source: &str) -> Vec<(usize, &str, usize)> {
+    let tokens = tokens(source);
+    let mut found = Vec::new();
+    for (index, pair) in tokens.windows(2).enumerate() {
+        if let [(line, Token::Word("fn")), (_, Token::Word(name))] = pair
+            && let Some(lines) = function_lines(&tokens[index..])
+        {
+            found.push((*line, *name, lines));
+        }
+    }
+    found
+}
+
+/// The lines of the function that begins with these tokens; `None` if it has no body.
+fn function_lines(tokens: &[(usize, Token<'_>)]) -> Option<usize> {
+    let (first, _) = tokens.first()?;
+    let (mut braces, mut brackets, mut in_texts) = (0_usize, 0_usize, 0);
+    for (line, token) in tokens {
+        match token {
+            Token::Text(text) => in_texts += text.matches('\n').count(),
+            Token::Punctuation("(" | "[") => brackets += 1,
+            Token::Punctuation(")" | "]") => brackets = brackets.saturating_sub(1),
+            // Not the one of a parameter's type, such as `[u8; 4]`.
+            Token::Punctuation(";") if braces == 0 && brackets == 0 => return None,
+            Token::Punctuation("{") => braces += 1,
+            Token::Punctuation("}") if braces > 1 => braces -= 1,
+            Token::Punctuation("}") => return Some(*line - *first + 1 - in_texts),
+            _ => {}
+        }
+    }
+    None
+}
+
 struct Lexer<'a> {
     source: &'a str,
     at: usize,
@@ -136,7 +171,7 @@ fn character(rest: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Token, tokens};
+    use super::{Token, functions, tokens};
 
     fn words(source: &str) -> Vec<&str> {
         let word = |(_, token)| if let Token::Word(word) = token { Some(word) } else { None };
@@ -173,6 +208,13 @@ mod tests {
         let path = [(1, Token::Word("a")), (1, Token::Punctuation("::")), (1, Token::Word("b"))];
         assert_eq!(tokens("a::b"), path);
         assert_eq!(tokens("a :: /* c */ b"), path);
+    }
+
+    #[test]
+    fn functions_are_measured_without_the_lines_of_their_texts() {
+        let source =
+            "trait T {\n fn none(x: [u8; 4]);\n}\nfn a() {\n  let f = || { '}' };\n  fn b() {}\n  ask(\"\n\n\")\n}";
+        assert_eq!(functions(source), [(4, "a", 5), (6, "b", 1)]);
     }
 
     #[test]

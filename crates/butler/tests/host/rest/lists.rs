@@ -111,3 +111,13 @@ async fn dead_letters_are_paged_oldest_first() {
     assert_eq!(api.get("/api/memory/dead-letters?butler=two").await["meta"]["total"], 2);
     assert_eq!(api.answer("/api/memory/dead-letters?cursor=1~00000000000000000000000000000000").await.status, 400);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_id_has_the_same_limit_as_in_a_tool_call() {
+    let api = Api::start().await;
+    for (bytes, status) in [(256, 200), (257, 400)] {
+        let headers: &'static [(&str, &str)] = vec![("X-Request-Id", &*"r".repeat(bytes).leak())].leak();
+        let answer = api.ask("GET", "/api/memory/facts", headers, String::new()).await;
+        assert_eq!(answer.status, status, "{bytes} bytes: {}", answer.text());
+    }
+}

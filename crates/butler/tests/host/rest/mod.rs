@@ -120,7 +120,7 @@ impl Api {
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
         let found = self.host.butler(Some(butler)).unwrap();
         let tool = found.tools().get(tool).unwrap();
-        let call = ToolCall::parse(tool.spec(), Caller::trusted(), arguments);
+        let call = ToolCall::parse(tool.spec(), Caller::trusted(), arguments, self.host.redactor());
         let answer = self.host.call(&found, Rights::ALL, &**tool, call).await;
         Value::Object(answer.unwrap_or_else(|error| panic!("{}: {error:?}", tool.spec().name)).structured)
     }

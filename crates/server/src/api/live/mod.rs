@@ -26,6 +26,7 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 use super::error::ApiError;
 use super::page::read_cursor;
 use super::parameters;
+use crate::http::HttpCode;
 use streams::OpenStreams;
 
 /// A client that lags further behind gets `refresh` instead of the single events.
@@ -125,7 +126,7 @@ async fn open(
 fn too_many_streams(max: usize) -> ApiError {
     let message = format!("this token already has {max} open event streams");
     let hint = "close some of them, or raise streams_per_token in [server]";
-    ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).hint(hint)
+    ApiError::new(StatusCode::TOO_MANY_REQUESTS, HttpCode::RateLimited, message).hint(hint)
 }
 
 async fn next(mut live: Receiver<Notification>) -> Option<(Notification, Receiver<Notification>)> {
