@@ -20,6 +20,8 @@ async fn unmerge(memory: &MemoryFixture, entity: &str) -> Result<Value, butler_m
 
 /// What a merge changes, without the times of changes.
 async fn state(memory: &MemoryFixture) -> Vec<Value> {
+    // a stored fact is compared with others in the background, which may link it to one
+    memory.memory.db().settled().await;
     let facts =
         "SELECT content, validity, entity_id, object_entity_id, slot, supersedes_id FROM facts ORDER BY content, id";
     let entities = "SELECT canonical_name, aliases, metadata FROM entities ORDER BY canonical_name";
