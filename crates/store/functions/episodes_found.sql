@@ -206,13 +206,10 @@ BEGIN
                    NULL::text,
                    r.session_id,
                    false,
-                   jsonb_build_object('vector', vector_path, 'probes', probes, 'keyword', keyword_path, 'keyword_score', k.score, 'occurred_at', r.occurred_at, 'held', r.held_for IS NOT NULL)
-                   || CASE WHEN by_score THEN jsonb_build_object('parts', jsonb_build_object(
-                               'score', b.fused, 'keyword', b.wording, 'semantic', b.nearness, 'session', b.session_part))
-                           ELSE '{}' END
-                   || CASE WHEN background THEN jsonb_build_object(
-                               'terms', terms_in(r.search_vector, p_strict))
-                           ELSE '{}' END
+                   jsonb_build_object('vector', vector_path, 'probes', probes, 'keyword', keyword_path, 'keyword_score', k.score, 'occurred_at', r.occurred_at, 'held', r.held_for IS NOT NULL,
+                                      'parts', CASE WHEN by_score THEN jsonb_build_object(
+                                          'score', b.fused, 'keyword', b.wording, 'semantic', b.nearness, 'session', b.session_part) END,
+                                      'terms', CASE WHEN background THEN terms_in(r.search_vector, p_strict) END)
                )::retrieved),
                coalesce(max(k.near_kept), 0),
                coalesce(max(k.match_kept), 0)

@@ -61,8 +61,9 @@ DECLARE
     standings double precision[];
     scores double precision[];
     weights double precision[];
-    named constant uuid[] := ARRAY(SELECT jsonb_array_elements_text(p_options -> 'named'))::uuid[];
-    name_weights constant double precision[] := ARRAY(SELECT jsonb_array_elements_text(p_options -> 'name_weights'))::double precision[];
+    -- The text of a JSON array of ids or numbers becomes that of an SQL array. A subquery takes ten times as long.
+    named constant uuid[] := coalesce(translate(p_options ->> 'named', '[]', '{}'), '{}');
+    name_weights constant double precision[] := coalesce(translate(p_options ->> 'name_weights', '[]', '{}'), '{}');
     match_taken integer := 0;
     match_kept integer;
     asked constant jsonb := (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding');
@@ -273,14 +274,12 @@ BEGIN
                    memory_is_fading(r.metadata),
                    jsonb_build_object('vector', vector_path, 'probes', probes, 'keyword', keyword_path, 'keyword_score', k.score,
                                       'named', ARRAY[r.entity_id, r.object_entity_id] && named,
-                                      'dates', fact_dates_then(r.id, r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to, as_of))
-                   || CASE WHEN by_score THEN jsonb_build_object('parts', jsonb_build_object(
-                               'score', b.fused, 'keyword', b.wording, 'semantic', b.nearness, 'session', b.session_part))
-                           ELSE '{}' END
-                   || CASE WHEN background THEN jsonb_build_object(
-                               'terms', terms_in(r.search_vector, p_strict),
-                               'sharing', fact_named(r.tenant_id, r.subject, r.entity_id, e.canonical_name, e.aliases, p_options ->> 'query'))
-                           ELSE '{}' END
+                                      'dates', fact_dates_then(r.id, r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to, as_of),
+                                      'parts', CASE WHEN by_score THEN jsonb_build_object(
+                                          'score', b.fused, 'keyword', b.wording, 'semantic', b.nearness, 'session', b.session_part) END,
+                                      'terms', CASE WHEN background THEN terms_in(r.search_vector, p_strict) END,
+                                      'sharing', CASE WHEN background THEN fact_named(
+                                          r.tenant_id, r.subject, r.entity_id, e.canonical_name, e.aliases, p_options ->> 'query') END)
                )::retrieved),
                coalesce(max(k.near_kept), 0),
                coalesce(max(k.match_kept), 0)

@@ -26,7 +26,8 @@ SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan SET enable
 AS $$
 #variable_conflict use_column
 DECLARE
-    types constant text[] := ARRAY(SELECT jsonb_array_elements_text(p_request -> 'types'));
+    -- The text of a JSON array of names or numbers becomes that of an SQL array. A subquery takes ten times as long.
+    types constant text[] := translate(p_request ->> 'types', '[]', '{}');
     scope constant text := p_request ->> 'scope';
     at constant timestamptz := p_request ->> 'at';
     -- The present confidence says nothing about another time.
@@ -34,8 +35,7 @@ DECLARE
         WHEN coalesce(p_request -> 'asked' ?| '{first,as_of}', false) THEN 0 ELSE (p_request ->> 'min_confidence')::double precision END;
     row_limit constant integer := p_request ->> 'limit';
     background constant boolean := p_request ->> 'background';
-    deep constant double precision[] := CASE WHEN p_request ? 'deep' THEN
-        ARRAY(SELECT w::double precision FROM jsonb_array_elements_text(p_request -> 'deep') AS w) END;
+    deep constant double precision[] := translate(p_request ->> 'deep', '[]', '{}');
     ranks_episodes constant boolean := p_request ->> 'mode' = 'deep';
     query constant vector := p_embedding::vector;
     words constant tsquery := plainto_tsquery('english', p_request ->> 'words');

@@ -40,7 +40,13 @@ COMMENT ON FUNCTION spaced_words IS 'Lower-case words with single spaces between
 -- Thai, Lao, Myanmar, Khmer, Kana and Han are written without spaces; their words are indexed as pairs of characters
 -- (domain::scripts).
 CREATE OR REPLACE FUNCTION is_paired(terms text[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    joined constant text := array_to_string(terms, '');
 BEGIN
+    -- Most queries are ASCII, which takes no query to tell.
+    IF octet_length(joined) = length(joined) THEN
+        RETURN false;
+    END IF;
     RETURN terms <> '{}' AND NOT EXISTS (
         SELECT FROM unnest(terms) AS t WHERE t !~ '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u9FFF]');
 END $$;

@@ -5,7 +5,7 @@ use butler_domain::fact::UNLINKED_OBJECT;
 use butler_domain::ids::new_id;
 use butler_domain::text::{fact_search_text, fact_text};
 use butler_domain::times::StatedDates;
-use butler_domain::{EntityId, EpisodeId, FactId, MemoryType, Permanence, Scope, StoredFact, TenantId};
+use butler_domain::{EntityId, EpisodeId, FactId, MemoryType, Permanence, Scope, StoredFact, TenantId, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;

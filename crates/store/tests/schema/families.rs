@@ -99,9 +99,8 @@ const NO_DATES: &[Difference] = &[
 /// Only a fact has an entity, which the query may name.
 const NO_NAMES: &[Difference] = &[
     (
-        "named constant uuid[] := ARRAY(SELECT jsonb_array_elements_text(p_options -> 'named'))::uuid[]; \
-         name_weights constant double precision[] := \
-         ARRAY(SELECT jsonb_array_elements_text(p_options -> 'name_weights'))::double precision[];",
+        "named constant uuid[] := coalesce(translate(p_options ->> 'named', '[]', '{}'), '{}'); \
+         name_weights constant double precision[] := coalesce(translate(p_options ->> 'name_weights', '[]', '{}'), '{}');",
         "",
     ),
     (
@@ -119,7 +118,8 @@ const NO_NAMES: &[Difference] = &[
     (", 'named', ARRAY[r.entity_id, r.object_entity_id] && named", ""),
     (", named", ""),
     (
-        ", 'sharing', fact_named(r.tenant_id, r.subject, r.entity_id, e.canonical_name, e.aliases, p_options ->> 'query')",
+        ", 'sharing', CASE WHEN background THEN fact_named( \
+         r.tenant_id, r.subject, r.entity_id, e.canonical_name, e.aliases, p_options ->> 'query') END",
         "",
     ),
     ("LEFT JOIN entities e ON e.id = r.entity_id", ""),
