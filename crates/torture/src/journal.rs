@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
+use serde_json::Value;
 use uuid::Uuid;
 
 /// The kind of a memory.
@@ -41,7 +42,8 @@ pub enum Change {
     },
     /// No change: reads an entity that is known to exist.
     GetEntity,
-    /// `content` is unique to this call; the ids are known once the call is acknowledged.
+    /// `content` is unique to this call, unless the call stores a forgotten memory again. The ids are known once the call
+    /// is acknowledged.
     Store {
         kind: Kind,
         content: String,
@@ -53,6 +55,25 @@ pub enum Change {
         kind: Kind,
         content: String,
         id: Option<Uuid>,
+    },
+    /// Approves or rejects a proposal. `memory` is what an approval stored.
+    Decide {
+        kind: Kind,
+        proposal: Uuid,
+        approve: bool,
+        memory: Option<Uuid>,
+        changed: bool,
+    },
+    /// Resolves a conflict of the facts a and b. `content` is that of a merge, and unique to this call.
+    Resolve {
+        conflict: Uuid,
+        sides: [Uuid; 2],
+        resolution: &'static str,
+        content: Option<String>,
+    },
+    /// `name` is unique to this call.
+    RegisterPredicate {
+        name: String,
     },
     Mark {
         rule: Uuid,
@@ -79,6 +100,10 @@ pub enum Change {
     MergeEntities {
         source: Uuid,
         target: Uuid,
+    },
+    /// Undoes the merge of this entity into another one.
+    UnmergeEntity {
+        id: Uuid,
     },
     ForgetEntity {
         id: Uuid,
@@ -159,8 +184,25 @@ pub struct Known {
     pub rules: Vec<Uuid>,
     pub episodes: Vec<Uuid>,
     pub entities: Vec<Uuid>,
+    /// Entities that were merged into another one.
+    pub merged: Vec<Uuid>,
+    /// The proposals of the last list.
+    pub proposals: Vec<(Kind, Uuid)>,
+    /// The open conflicts of the last list.
+    pub conflicts: Vec<OpenConflict>,
+    /// What the known facts and rules state: the arguments that a call needs to store the same again.
+    pub statements: HashMap<Uuid, Value>,
+    /// What the forgotten facts and rules stated.
+    pub forgotten_statements: Vec<(Kind, Value)>,
     /// When each forgotten memory was acknowledged as forgotten. No later search may find it.
     pub forgotten: HashMap<Uuid, Instant>,
+}
+
+/// A conflict, and its facts a and b.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenConflict {
+    pub id: Uuid,
+    pub sides: [Uuid; 2],
 }
 
 /// Memories of a kind that calls refer to. Older ones are still checked.
@@ -181,17 +223,40 @@ impl Known {
             Kind::Fact => &mut self.facts,
             Kind::Rule => &mut self.rules,
         };
-        push(list, id);
+        if let Some(oldest) = push(list, id) {
+            self.statements.remove(&oldest);
+        }
     }
 
     pub fn learn_entity(&mut self, id: Uuid) {
         push(&mut self.entities, id);
     }
+
+    pub fn learn_merge(&mut self, source: Uuid) {
+        push(&mut self.merged, source);
+    }
+
+    /// From now on no search may find the memory, and a call may store its statement again.
+    pub fn forget(&mut self, kind: Kind, id: Uuid, changed: bool) {
+        self.forgotten.insert(id, Instant::now());
+        if let Some(statement) = self.statements.remove(&id)
+            && changed
+        {
+            push(&mut self.forgotten_statements, (kind, statement));
+        }
+    }
+
+    /// What a forgotten memory of this kind stated. Each is returned once: several calls at the same time would make it
+    /// uncertain which of them stored the statement before it was forgotten again.
+    pub fn take_forgotten(&mut self, kind: Kind) -> Option<Value> {
+        let place = self.forgotten_statements.iter().position(|(of, _)| *of == kind)?;
+        Some(self.forgotten_statements.swap_remove(place).1)
+    }
 }
 
-fn push(list: &mut Vec<Uuid>, id: Uuid) {
-    if list.len() >= MAX_KNOWN {
-        list.remove(0);
-    }
-    list.push(id);
+/// Adds an element to a full list in place of the oldest, which is returned.
+fn push<T>(list: &mut Vec<T>, new: T) -> Option<T> {
+    let oldest = (list.len() >= MAX_KNOWN).then(|| list.remove(0));
+    list.push(new);
+    oldest
 }

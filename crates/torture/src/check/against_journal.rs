@@ -1,6 +1,8 @@
 //! Compares the database with the journal: everything acknowledged exists once, and nothing exists that nobody asked for.
 
-use std::collections::HashMap;
+mod decisions;
+
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use uuid::Uuid;
@@ -35,6 +37,11 @@ damages! {
     Lost => "an acknowledged memory is lost",
     Changed => "an acknowledged memory has another content or tenant",
     Unapproved => "a proposal took effect without approval",
+    RejectedStored => "a rejected proposal took effect",
+    MissingDecision => "an acknowledged decision about a proposal is lost",
+    MissingResolution => "an acknowledged resolution of a conflict is lost",
+    SideActiveTwice => "a fact of a resolved conflict is active twice",
+    MissingPredicate => "an acknowledged predicate does not exist",
     StoredTwice => "a memory is stored twice",
     ForgottenReturned => "a forgotten memory is remembered again",
     MissingEntity => "an acknowledged entity does not exist",
@@ -53,7 +60,16 @@ pub fn check(journal: &Journal, rows: &Rows, tenants: &[Tenant]) -> Vec<String> 
 }
 
 fn find(journal: &Journal, rows: &Rows, tenants: &[Tenant]) -> Vec<(Damage, String)> {
-    let mut check = Check { rows, tenants, found: Vec::new(), contents: contents(rows) };
+    let mut check = Check {
+        rows,
+        tenants,
+        found: Vec::new(),
+        contents: contents(rows),
+        active: active(rows),
+        asked: asked(journal),
+        approved: decisions::of(journal, true),
+        rejected: decisions::of(journal, false),
+    };
     for (request, entry) in &journal.entries {
         check.entry(request, entry);
     }
@@ -70,12 +86,41 @@ struct Check<'a> {
     found: Vec<(Damage, String)>,
     /// The number of rows with each content.
     contents: HashMap<&'a str, u32>,
+    /// The number of active facts with each content.
+    active: HashMap<&'a str, u32>,
+    /// The number of calls that stored each content, or may have.
+    asked: HashMap<&'a str, u32>,
+    /// Proposals that calls approved, or may have approved.
+    approved: HashSet<Uuid>,
+    /// Proposals whose rejection was acknowledged.
+    rejected: HashSet<Uuid>,
 }
 
 fn contents(rows: &Rows) -> HashMap<&str, u32> {
     let mut contents = HashMap::new();
     for memory in rows.facts.values().chain(rows.rules.values()).chain(rows.episodes.values()) {
         *contents.entry(memory.content.as_str()).or_default() += 1;
+    }
+    contents
+}
+
+fn active(rows: &Rows) -> HashMap<&str, u32> {
+    let mut contents = HashMap::new();
+    for fact in rows.facts.values().filter(|fact| fact.state == "active") {
+        *contents.entry(fact.content.as_str()).or_default() += 1;
+    }
+    contents
+}
+
+fn asked(journal: &Journal) -> HashMap<&str, u32> {
+    let mut contents: HashMap<&str, u32> = HashMap::new();
+    for entry in journal.entries.values().filter(|entry| entry.outcome != Outcome::Refused) {
+        if let Change::Store { content, .. }
+        | Change::Propose { content, .. }
+        | Change::Resolve { content: Some(content), .. } = &entry.change
+        {
+            *contents.entry(content.as_str()).or_default() += 1;
+        }
     }
     contents
 }
@@ -94,7 +139,12 @@ impl Check<'_> {
                     self.found(Damage::RefusedButDone, request, entry, &format!("{events:?}"));
                 }
             }
-            (Change::Store { content, .. }, Outcome::Unknown) => self.at_most_once(request, entry, content),
+            (
+                Change::Store { content, .. }
+                | Change::Propose { content, .. }
+                | Change::Resolve { content: Some(content), .. },
+                Outcome::Unknown,
+            ) => self.at_most_once(request, entry, content),
             (_, Outcome::Unknown) => {}
             (_, Outcome::Acknowledged) => self.acknowledged(request, entry),
         }
@@ -115,15 +165,16 @@ impl Check<'_> {
                 }
                 None => self.found(Damage::AnswerWithoutId, request, entry, ""),
             },
-            Change::Propose { content, id, .. } => match id {
-                Some(id) => {
-                    self.event(request, entry, "proposal_made", *id);
-                    if self.contents.contains_key(content.as_str()) {
-                        self.found(Damage::Unapproved, request, entry, "");
-                    }
+            Change::Propose { content, id, .. } => self.proposed(request, entry, content, *id),
+            Change::Decide { .. } => self.decided(request, entry),
+            Change::Resolve { .. } => self.resolved(request, entry),
+            Change::RegisterPredicate { name } => {
+                self.event(request, entry, "predicate_set", None::<Uuid>);
+                let tenant = self.tenants[entry.tenant].name.clone();
+                if !self.rows.predicates.contains(&(tenant, name.clone())) {
+                    self.found(Damage::MissingPredicate, request, entry, "");
                 }
-                None => self.found(Damage::Unapproved, request, entry, "the answer does not say that it is a proposal"),
-            },
+            }
             Change::Confirm { kind, id } => self.event(request, entry, &format!("{}_confirmed", kind.as_str()), *id),
             Change::Mark { rule, helpful } => {
                 let event = if *helpful { "rule_marked_helpful" } else { "rule_marked_harmful" };
@@ -149,11 +200,13 @@ impl Check<'_> {
             }
             Change::MergeEntities { source, target } => {
                 self.event(request, entry, "entity_merge", *source);
-                let erased = self.rows.erased.contains(source);
-                if !erased && self.rows.entities.get(source).is_none_or(|entity| entity.merged_into != Some(*target)) {
+                let gone = self.rows.erased.contains(source) || self.rows.unmerged.contains(source);
+                if !gone && self.rows.entities.get(source).is_none_or(|entity| entity.merged_into != Some(*target)) {
                     self.found(Damage::MissingMerge, request, entry, "");
                 }
             }
+            // Whether the entity is merged now is checked in the database: another merge may have followed.
+            Change::UnmergeEntity { id } => self.event(request, entry, "entity_unmerged", *id),
             Change::ForgetEntity { id, erase } => {
                 if *erase {
                     self.event(request, entry, "entity_erased", *id);
@@ -183,7 +236,8 @@ impl Check<'_> {
     }
 
     fn at_most_once(&mut self, request: &str, entry: &Entry, content: &str) {
-        if self.contents.get(content).is_some_and(|rows| *rows > 1) {
+        let asked = self.asked.get(content).copied().unwrap_or_default();
+        if self.contents.get(content).is_some_and(|rows| *rows > asked) {
             self.found(Damage::StoredTwice, request, entry, "");
         }
     }
@@ -220,10 +274,11 @@ impl Check<'_> {
         }
     }
 
-    /// The request left exactly one event of this type about this memory.
-    fn event(&mut self, request: &str, entry: &Entry, event: &str, about: Uuid) {
+    /// The request left exactly one event of this type about this memory, or about none.
+    fn event(&mut self, request: &str, entry: &Entry, event: &str, about: impl Into<Option<Uuid>>) {
+        let about: Option<Uuid> = about.into();
         let events = self.rows.events.get(request).into_iter().flatten();
-        let count = events.filter(|(event_type, id)| event_type == event && *id == Some(about)).count();
+        let count = events.filter(|(event_type, id)| event_type == event && *id == about).count();
         if count != 1 {
             self.found(Damage::WrongEventCount, request, entry, &format!("{count} × {event}"));
         }

@@ -3,7 +3,7 @@
 use sqlx::PgConnection;
 
 /// Each kind of damage, and the query that returns the damaged rows. `tests.rs` injects every one of them.
-const DAMAGES: [(&str, &str); 35] = [
+const DAMAGES: [(&str, &str); 41] = [
     (
         "two active facts with one subject key",
         "SELECT min(id::text) FROM facts WHERE validity = 'active' AND entity_id IS NULL
@@ -169,6 +169,13 @@ const DAMAGES: [(&str, &str); 35] = [
          WHERE s.metadata ? 'merged_into' AND t.id IS NULL",
     ),
     (
+        "an entity whose merges and events disagree",
+        "SELECT n.id::text FROM entities n LEFT JOIN memory_events e
+             ON e.memory_id = n.id AND e.event_type IN ('entity_merge', 'entity_unmerged') GROUP BY n.id
+         HAVING count(e.id) FILTER (WHERE e.event_type = 'entity_merge') - count(e.id) FILTER (WHERE e.event_type = 'entity_unmerged')
+             <> (n.metadata ? 'merged_into')::int",
+    ),
+    (
         "a stored answer without the memory it names",
         "SELECT key FROM idempotency_keys k WHERE k.response ? 'id'
            AND NOT EXISTS (SELECT FROM memory_events e WHERE e.tenant_id = k.tenant_id AND e.memory_id::text = k.response->>'id')",
@@ -190,6 +197,17 @@ const DAMAGES: [(&str, &str); 35] = [
         "SELECT p.id::text FROM proposals p WHERE p.state = 'open' AND memory_exists(p.tenant_id, p.memory_type, p.id)",
     ),
     (
+        "a rejected proposal that was stored",
+        "SELECT p.id::text FROM proposals p WHERE p.state = 'rejected' AND memory_exists(p.tenant_id, p.memory_type, p.id)",
+    ),
+    (
+        "a proposal whose decision and events disagree",
+        "SELECT p.id::text FROM proposals p LEFT JOIN memory_events e
+             ON e.memory_id = p.id AND e.event_type IN ('proposal_approved', 'proposal_rejected') GROUP BY p.id
+         HAVING (count(e.id) FILTER (WHERE e.event_type = 'proposal_approved'), count(e.id) FILTER (WHERE e.event_type = 'proposal_rejected'))
+             <> ((p.state = 'approved')::int, (p.state = 'rejected')::int)",
+    ),
+    (
         "a conflict of two tenants",
         "SELECT c.id::text FROM conflicts c JOIN facts f ON f.id IN (c.fact_a, c.fact_b) WHERE f.tenant_id <> c.tenant_id",
     ),
@@ -200,6 +218,21 @@ const DAMAGES: [(&str, &str); 35] = [
               AND e.payload ->> 'conflict_id' = c.id::text)",
     ),
     (
+        "a conflict whose resolution and events disagree",
+        "SELECT c.id::text FROM conflicts c LEFT JOIN memory_events e
+             ON e.memory_id = c.fact_a AND e.event_type IN ('conflict_resolved', 'conflict_reopened')
+             AND e.payload ->> 'conflict_id' = c.id::text GROUP BY c.id
+         HAVING count(e.id) FILTER (WHERE e.event_type = 'conflict_resolved') - count(e.id) FILTER (WHERE e.event_type = 'conflict_reopened')
+             <> (c.state = 'resolved')::int",
+    ),
+    (
+        "a resolved conflict whose discarded fact is not retracted",
+        "SELECT c.id::text FROM conflicts c JOIN facts f
+             ON f.id = c.fact_a AND c.resolution IN ('keep_b', 'forget_both')
+             OR f.id = c.fact_b AND c.resolution IN ('keep_a', 'merge', 'forget_both')
+         WHERE f.validity <> 'retracted'",
+    ),
+    (
         "a forgotten statement that is active again",
         // Facts that moved to another entity were forgotten and stored under different names.
         "SELECT n.id::text FROM facts o JOIN facts n
@@ -207,6 +240,16 @@ const DAMAGES: [(&str, &str); 35] = [
          WHERE o.validity = 'retracted' AND n.validity = 'active' AND content_key(n.content) = content_key(o.content)
            AND NOT coalesce(n.valid_from > o.ended_at, false) AND tombstone_stands(o.tenant_id, o.id)
            AND NOT EXISTS (SELECT FROM memory_events e WHERE e.memory_id IN (o.id, n.id) AND e.event_type = 'fact_repointed')",
+    ),
+    (
+        "a forgotten rule that is remembered again",
+        // A rule that became an anti-pattern says something else than when it was stored.
+        "SELECT n.id::text FROM rules o
+         CROSS JOIN LATERAL (SELECT max(e.created_at) AS ended_at FROM memory_events e
+                             WHERE e.tenant_id = o.tenant_id AND e.memory_id = o.id AND e.event_type = 'rule_forgotten') f
+         JOIN rules n ON n.tenant_id = o.tenant_id AND content_key(n.content) = content_key(o.content) AND n.created_at > f.ended_at
+         WHERE NOT rule_is_remembered(o.metadata) AND NOT rule_has_decayed(o.tenant_id, o.id, o.metadata)
+           AND rule_is_remembered(n.metadata) AND n.maturity <> 'anti_pattern' AND tombstone_stands(o.tenant_id, o.id)",
     ),
     (
         "a memory that search cannot find",

@@ -1,5 +1,7 @@
 //! Tries every tool that takes an id with the ids of another tenant, and every query about another tenant's memory.
 
+mod foreign_ids;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,9 +11,6 @@ use uuid::Uuid;
 use super::rows::{Memory, Rows};
 use crate::client::{Client, Reply};
 use crate::work::World;
-
-/// Ids of each kind per tenant and round.
-const TRIED: usize = 2;
 
 type ToolCall = (&'static str, Value);
 
@@ -25,18 +24,14 @@ pub async fn check(world: &Arc<World>, rows: &Rows, address: &str) -> Vec<String
             violations.push(format!("{tool} {arguments} by {}: {reply:?}", tenant.name));
         };
         let own = tenant.known().entities.last().copied();
-        for call in with_foreign_ids(rows, &other.name, own) {
-            let reply = client.call(call.0, &call.1).await;
-            if !is_not_found(&reply, &other.secret) {
-                violation(&call, &reply);
-            }
-        }
-        for (field, id) in foreign_references(rows, &other.name) {
-            let (foreign, unknown) = (storing(field, id), storing(field, Uuid::from_u128(id.as_u128() ^ 1)));
-            let reply = client.call(foreign.0, &foreign.1).await;
-            let expected = client.call(unknown.0, &unknown.1).await;
-            if !is_same_refusal(&reply, &expected) {
-                violation(&foreign, &reply);
+        for call in foreign_ids::calls(rows, &other.name, own) {
+            let reply = client.call(call.tool, &call.arguments).await;
+            let is_refused = match &call.unknown {
+                None => is_not_found(&reply, &other.secret),
+                Some(unknown) => is_same_refusal(&reply, &client.call(call.tool, unknown).await),
+            };
+            if !is_refused {
+                violation(&(call.tool, call.arguments), &reply);
             }
         }
         for mut call in about(&other.word) {
@@ -105,58 +100,6 @@ fn has_counts(reply: &Reply, [facts, rules, episodes]: [u64; 3]) -> bool {
     total("facts").is_some_and(|total| total >= facts)
         && total("rules").is_some_and(|total| total >= rules)
         && total("episodes").is_some_and(|total| total <= episodes)
-}
-
-/// Ids of another tenant, with the kind of memory.
-fn foreign_memories<'a>(rows: &'a Rows, other: &'a str) -> impl Iterator<Item = (&'static str, Uuid)> + 'a {
-    [("episode", &rows.episodes), ("fact", &rows.facts), ("rule", &rows.rules)].into_iter().flat_map(
-        move |(kind, memories)| {
-            let foreign = memories.iter().filter(move |(_, memory)| memory.tenant == other);
-            foreign.take(TRIED).map(move |(id, _)| (kind, *id))
-        },
-    )
-}
-
-fn foreign_entities<'a>(rows: &'a Rows, other: &'a str) -> impl Iterator<Item = Uuid> + 'a {
-    rows.entities.iter().filter(move |(_, entity)| entity.tenant == other).take(TRIED).map(|(id, _)| *id)
-}
-
-/// Calls about the memory or the entity with another tenant's id.
-fn with_foreign_ids(rows: &Rows, other: &str, own: Option<Uuid>) -> Vec<ToolCall> {
-    let mut calls = Vec::new();
-    for (kind, id) in foreign_memories(rows, other) {
-        calls.push(("memory_get", json!({"memory_type": kind, "memory_id": id})));
-        calls.push(("memory_forget", json!({"memory_type": kind, "memory_id": id})));
-        // no episode can be confirmed, so that call says nothing about the id
-        if kind != "episode" {
-            calls.push(("memory_confirm", json!({"memory_type": kind, "memory_id": id})));
-        }
-        if kind == "rule" {
-            calls.push(("memory_mark_helpful", json!({"rule_id": id})));
-            calls.push(("memory_mark_harmful", json!({"rule_id": id})));
-        }
-    }
-    for id in foreign_entities(rows, other) {
-        calls.push(("entity_get", json!({"entity_id": id})));
-        calls.push(("entity_update", json!({"entity_id": id, "metadata": {"k": 1}})));
-        calls.push(("entity_forget", json!({"entity_id": id, "erase": true, "dry_run": false})));
-        if let Some(own) = own {
-            calls.push(("entity_merge", json!({"source_entity_id": id, "target_entity_id": own})));
-            calls.push(("entity_merge", json!({"source_entity_id": own, "target_entity_id": id})));
-        }
-    }
-    calls
-}
-
-/// References of a new fact to another tenant's memory: the argument and the id.
-fn foreign_references(rows: &Rows, other: &str) -> Vec<(&'static str, Uuid)> {
-    let episodes = foreign_memories(rows, other).filter(|(kind, _)| *kind == "episode");
-    let episodes = episodes.map(|(_, id)| ("source_episode_id", id));
-    episodes.chain(foreign_entities(rows, other).map(|id| ("entity_id", id))).collect()
-}
-
-fn storing(field: &str, id: Uuid) -> ToolCall {
-    ("memory_store_fact", json!({"subject": "s", "predicate": "p", "content": "c", field: id}))
 }
 
 fn about(word: &str) -> [ToolCall; 5] {
@@ -231,35 +174,5 @@ mod tests {
         for wrong in [stats(2, 2, 1), stats(3, 1, 1), stats(3, 2, 2), done(json!({})), refused("not_found", "")] {
             assert!(!has_counts(&wrong, [3, 2, 1]), "{wrong:?}");
         }
-    }
-
-    #[test]
-    fn every_kind_of_foreign_id_is_tried() {
-        let memory = |tenant: &str| Memory {
-            tenant: tenant.to_owned(),
-            content: String::new(),
-            state: String::new(),
-            forgotten: false,
-        };
-        let mut rows = Rows::default();
-        for (n, tenant) in [(0, "own"), (1, "other")] {
-            rows.episodes.insert(Uuid::from_u128(10 + n), memory(tenant));
-            rows.facts.insert(Uuid::from_u128(20 + n), memory(tenant));
-            rows.rules.insert(Uuid::from_u128(30 + n), memory(tenant));
-            let entity = super::super::rows::Entity {
-                tenant: tenant.to_owned(),
-                name: String::new(),
-                merged_into: None,
-                metadata: json!({}),
-            };
-            rows.entities.insert(Uuid::from_u128(40 + n), entity);
-        }
-        let calls = format!("{:?}", with_foreign_ids(&rows, "other", None));
-        for n in [11, 21, 31, 41] {
-            assert!(calls.contains(&Uuid::from_u128(n).to_string()), "{n}: {calls}");
-            assert!(!calls.contains(&Uuid::from_u128(n - 1).to_string()), "{n}: {calls}");
-        }
-        let references = foreign_references(&rows, "other");
-        assert_eq!(references, [("source_episode_id", Uuid::from_u128(11)), ("entity_id", Uuid::from_u128(41))]);
     }
 }

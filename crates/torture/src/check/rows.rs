@@ -22,6 +22,12 @@ pub struct Rows {
     pub restored: HashSet<Uuid>,
     /// Pairs of the newer and the older fact.
     pub supersedes: HashSet<(Uuid, Uuid)>,
+    /// Entities of which a merge was undone. Another merge may have followed.
+    pub unmerged: HashSet<Uuid>,
+    pub proposals: HashMap<Uuid, Proposal>,
+    pub conflicts: HashMap<Uuid, Conflict>,
+    /// The tenant and name of each registered predicate.
+    pub predicates: HashSet<(String, String)>,
 }
 
 #[derive(Debug, Clone)]
@@ -45,6 +51,22 @@ pub struct Entity {
     pub name: String,
     pub merged_into: Option<Uuid>,
     pub metadata: serde_json::Value,
+}
+
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    pub tenant: String,
+    /// `open`, `approved` or `rejected`.
+    pub state: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct Conflict {
+    pub tenant: String,
+    /// `None` while it is open.
+    pub resolution: Option<String>,
+    /// The fact that its latest resolution stored.
+    pub result: Option<Uuid>,
 }
 
 type Row = (Uuid, String, String, String, bool);
@@ -91,6 +113,9 @@ pub async fn load(db: &mut PgConnection) -> anyhow::Result<Rows> {
         if let (Some(id), "fact_restored") = (about, event.as_str()) {
             rows.restored.insert(id);
         }
+        if let (Some(id), "entity_unmerged") = (about, event.as_str()) {
+            rows.unmerged.insert(id);
+        }
         if let Some(request) = request {
             rows.events.entry(request).or_default().push((event, about));
         }
@@ -100,5 +125,30 @@ pub async fn load(db: &mut PgConnection) -> anyhow::Result<Rows> {
             .fetch_all(&mut *db)
             .await?;
     rows.supersedes = links.into_iter().collect();
+    load_trust(db, &mut rows).await?;
     Ok(rows)
+}
+
+/// What waits for a decision or was decided, and the predicates.
+async fn load_trust(db: &mut PgConnection, rows: &mut Rows) -> anyhow::Result<()> {
+    let proposals: Vec<(Uuid, String, String)> =
+        sqlx::query_as("SELECT id, tenant_id, state FROM proposals").fetch_all(&mut *db).await?;
+    rows.proposals = proposals.into_iter().map(|(id, tenant, state)| (id, Proposal { tenant, state })).collect();
+    let conflicts: Vec<(Uuid, String, Option<String>, Option<Uuid>)> = sqlx::query_as(
+        "SELECT c.id, c.tenant_id, c.resolution,
+                (SELECT (e.payload ->> 'result_id')::uuid FROM memory_events e
+                 WHERE e.tenant_id = c.tenant_id AND e.memory_id = c.fact_a AND e.event_type = 'conflict_resolved'
+                   AND e.payload ->> 'conflict_id' = c.id::text
+                 ORDER BY e.created_at DESC LIMIT 1)
+         FROM conflicts c",
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    for (id, tenant, resolution, result) in conflicts {
+        rows.conflicts.insert(id, Conflict { tenant, resolution, result });
+    }
+    let predicates: Vec<(String, String)> =
+        sqlx::query_as("SELECT tenant_id, name FROM predicates").fetch_all(&mut *db).await?;
+    rows.predicates = predicates.into_iter().collect();
+    Ok(())
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{Call, Worker};
 use crate::dice::Dice;
-use crate::journal::{Change, Kind};
+use crate::journal::{Change, Kind, OpenConflict};
 use crate::tenant::Tenant;
 
 /// Every tool of the program, so that a new one is called as well.
@@ -24,6 +24,12 @@ const MARKED: usize = 16;
 const FOREIGN: u64 = 12;
 /// One fact or rule in this many comes from untrusted text.
 const UNTRUSTED: u64 = 10;
+/// One fact or rule in this many repeats a forgotten one.
+const FORGOTTEN: u64 = 8;
+/// One call about predicates in this many registers one. The others list them, so there must not be too many.
+const REGISTERED: u64 = 4;
+/// Without another scope or time for `keep_both`, which would store the content of a fact again.
+const RESOLUTIONS: [&str; 5] = ["keep_a", "keep_b", "keep_both", "merge", "forget_both"];
 /// Keeps cleanup at work once enough was consolidated.
 const MAX_EPISODES: u64 = 150;
 
@@ -37,7 +43,8 @@ impl Worker {
         let (own, whose) = (&world.tenants[self.tenant], &world.tenants[whose]);
         let text = format!("{} {} {place}", own.word, own.secret);
         let mut made = make(spec, &mut self.dice, own, whose, foreign, &text);
-        if let Some(Call { change, foreign: false, .. }) = &mut made
+        if let Some(Call { change, arguments, foreign: false, .. }) = &mut made
+            && arguments.get(OVERRIDE).is_none()
             && let Change::Store { kind: kind @ (Kind::Fact | Kind::Rule), content, .. } = &*change
             && self.dice.one_in(UNTRUSTED)
         {
@@ -52,6 +59,9 @@ impl Worker {
         (self.tenant + 1 + self.dice.between(0, count as u64 - 1) as usize) % count
     }
 }
+
+/// The argument with which a forgotten statement is stored again.
+const OVERRIDE: &str = "override_tombstone";
 
 /// How often a tool is called, compared with the others: stores most often, jobs least.
 fn weight(spec: &ToolSpec) -> u64 {
@@ -69,6 +79,12 @@ fn make(spec: &ToolSpec, dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign:
     let call = |arguments: Value, change: Change| Call { tool, arguments, change, keyed: false, foreign };
     let read = |arguments: Value| Call { foreign: false, ..call(arguments, Change::Nothing) };
     let kind = *dice.of(&KINDS)?;
+    if !foreign
+        && dice.one_in(FORGOTTEN)
+        && let Some(call) = store_forgotten(tool, dice, own)
+    {
+        return Some(call);
+    }
     Some(match tool {
         "memory_store_episode" => store_episode(dice, text),
         "memory_store_fact" => return store_fact(dice, own, whose, foreign, text),
@@ -111,8 +127,23 @@ fn make(spec: &ToolSpec, dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign:
         }
         "memory_run_consolidation" => read(json!({"dry_run": dice.one_in(4)})).working(),
         "memory_run_episode_cleanup" => read(json!({"max_entries": MAX_EPISODES})).working(),
-        "memory_predicates" | "memory_conflicts" => read(json!({"action": "list"})),
-        "entity_create" | "entity_get" | "entity_neighbors" | "entity_update" | "entity_merge" | "entity_forget" => {
+        "memory_predicates" if dice.one_in(REGISTERED) => {
+            let change = Change::RegisterPredicate { name: text.to_owned() };
+            Call { change, ..read(json!({"action": "register", "name": text})) }
+        }
+        "memory_review" if foreign || dice.one_in(2) => {
+            let ((kind, proposal), approve) = (*dice.of(&whose.known().proposals)?, dice.one_in(2));
+            let action = if approve { "approve" } else { "reject" };
+            let change = Change::Decide { kind, proposal, approve, memory: None, changed: false };
+            call(json!({"action": action, "proposal_id": proposal}), change)
+        }
+        "memory_conflicts" if foreign || dice.one_in(2) => {
+            let (conflict, resolution) = (*dice.of(&whose.known().conflicts)?, *dice.of(&RESOLUTIONS)?);
+            resolve(tool, conflict, resolution, foreign, text)
+        }
+        "memory_predicates" | "memory_review" | "memory_conflicts" => read(json!({"action": "list"})),
+        "entity_create" | "entity_get" | "entity_neighbors" | "entity_update" | "entity_merge" | "entity_unmerge"
+        | "entity_forget" => {
             return entity(tool, dice, own, whose, foreign, text);
         }
         _ => read(Value::Object(arguments(spec, &question)?)),
@@ -177,6 +208,31 @@ fn store_fact(dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign: bool, text
     Some(Call { tool: "memory_store_fact", arguments, change, keyed: dice.one_in(2), foreign })
 }
 
+/// Stores what was forgotten once more. With the override it is known again; without, the call must be refused, or the
+/// checks find a forgotten statement.
+fn store_forgotten(tool: &'static str, dice: &mut Dice, own: &Tenant) -> Option<Call> {
+    let kind = match tool {
+        "memory_store_fact" => Kind::Fact,
+        "memory_store_rule" => Kind::Rule,
+        _ => return None,
+    };
+    let mut arguments = own.known().take_forgotten(kind)?;
+    let content = arguments["content"].as_str()?.to_owned();
+    arguments[OVERRIDE] = json!(dice.one_in(2));
+    let change = Change::Store { kind, content, id: None, superseded: None };
+    Some(Call { tool, arguments, change, keyed: dice.one_in(2), foreign: false })
+}
+
+fn resolve(tool: &'static str, open: OpenConflict, resolution: &'static str, foreign: bool, text: &str) -> Call {
+    let mut arguments = json!({"action": "resolve", "conflict_id": open.id, "resolution": resolution});
+    let content = (resolution == "merge").then(|| text.to_owned());
+    if let Some(content) = &content {
+        arguments["content"] = json!(content);
+    }
+    let change = Change::Resolve { conflict: open.id, sides: open.sides, resolution, content };
+    Call { tool, arguments, change, keyed: false, foreign }
+}
+
 fn entity(
     tool: &'static str,
     dice: &mut Dice,
@@ -206,6 +262,10 @@ fn entity(
             let key = text.rsplit_once(" client ").map(|(_, place)| format!("client {place}"))?;
             call(json!({"entity_id": id, "metadata": {key.clone(): 1}}), Change::UpdateEntity { id, key })
         }
+        "entity_unmerge" => {
+            let id = *dice.of(&whose.known().merged)?;
+            call(json!({"entity_id": id}), Change::UnmergeEntity { id })
+        }
         "entity_forget" => {
             let (id, erase) = (some(dice, whose)?, dice.one_in(2));
             let arguments = json!({"entity_id": id, "erase": erase, "dry_run": false});
@@ -228,6 +288,74 @@ impl Call {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::Journal;
+
+    /// Two tenants that know something of each kind.
+    fn tenants() -> [Tenant; 2] {
+        [0, 1].map(|index| {
+            let tenant = Tenant::new(index, String::new());
+            let mut known = tenant.known();
+            KINDS.iter().for_each(|kind| known.learn(*kind, Uuid::nil()));
+            known.learn_entity(Uuid::nil());
+            known.learn_merge(Uuid::nil());
+            known.proposals = vec![(Kind::Fact, Uuid::nil())];
+            known.conflicts = vec![OpenConflict { id: Uuid::nil(), sides: [Uuid::nil(), Uuid::max()] }];
+            drop(known);
+            tenant
+        })
+    }
+
+    #[test]
+    fn every_tool_is_called_and_every_tool_that_writes_makes_a_change() {
+        let [own, other] = tenants();
+        let mut dice = Dice::new(1, 1);
+        for tool in TOOLS.iter() {
+            let spec = tool.spec();
+            let calls: Vec<Call> = (0..100)
+                .filter_map(|_| make(spec, &mut dice, &own, &own, false, "text client 1 call 1"))
+                .filter(|call| call.tool == spec.name)
+                .collect();
+            assert!(!calls.is_empty(), "{} is never called", spec.name);
+            let writes = calls.iter().any(|call| Journal::writes(&call.change));
+            assert_eq!(writes, !spec.annotations.read_only, "{}", spec.name);
+            let foreign = make(spec, &mut dice, &own, &other, true, "text client 1 call 1");
+            assert!(foreign.is_some_and(|call| call.tool == spec.name), "{} is not called for a foreign id", spec.name);
+        }
+    }
+
+    #[test]
+    fn proposals_are_approved_and_rejected_and_conflicts_are_resolved_in_every_way() {
+        let [own, _] = tenants();
+        let mut dice = Dice::new(1, 1);
+        let mut made = Vec::new();
+        for tool in TOOLS.iter() {
+            made.extend((0..100).filter_map(|_| make(tool.spec(), &mut dice, &own, &own, false, "text")));
+        }
+        let with = |name: &str, value: &str| made.iter().any(|call| call.arguments[name] == value);
+        assert!(with("action", "approve") && with("action", "reject") && with("action", "register"));
+        assert!(RESOLUTIONS.iter().all(|resolution| with("resolution", resolution)));
+        let is_whole =
+            |call: &&Call| (call.arguments["resolution"] == "merge") == call.arguments["content"].is_string();
+        assert!(made.iter().filter(|call| call.tool == "memory_conflicts").all(|call| is_whole(&call)));
+    }
+
+    #[test]
+    fn a_forgotten_statement_is_stored_again_once_with_or_without_the_override() {
+        let [own, _] = tenants();
+        let mut dice = Dice::new(1, 1);
+        let mut overrides = Vec::new();
+        for n in 0..40 {
+            let id = Uuid::from_u128(n);
+            own.known().statements.insert(id, json!({"content": "forgotten"}));
+            own.known().forget(Kind::Rule, id, true);
+            assert!(store_forgotten("memory_store_fact", &mut dice, &own).is_none(), "it is a rule");
+            let again = store_forgotten("memory_store_rule", &mut dice, &own).unwrap();
+            assert!(store_forgotten("memory_store_rule", &mut dice, &own).is_none(), "it was taken");
+            overrides.push(again.arguments[OVERRIDE].as_bool().unwrap());
+            assert!(matches!(again.change, Change::Store { content, .. } if content == "forgotten"));
+        }
+        assert!(overrides.contains(&true) && overrides.contains(&false));
+    }
 
     #[test]
     fn a_tool_without_a_case_gets_its_arguments_from_its_schema() {

@@ -91,7 +91,7 @@ impl Worker {
             Reply::Unknown { .. } | Reply::Wrong { .. } => Outcome::Unknown,
         };
         if let Reply::Done { answer, .. } = &reply {
-            self.learn(&mut call.change, answer);
+            self.learn(&mut call.change, &call.arguments, answer);
         }
         let entry = Entry { tenant: self.tenant, tool: call.tool, outcome, change: call.change };
         self.world.journal().note(request_id, entry);

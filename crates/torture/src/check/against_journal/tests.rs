@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::check::rows::{Entity, Marks};
+use crate::check::rows::{Conflict, Entity, Marks, Proposal};
 
 fn id(n: u128) -> Uuid {
     Uuid::from_u128(n)
@@ -83,7 +83,79 @@ fn sound() -> (Journal, Rows) {
     ] {
         event(&mut rows, request, event_type, about);
     }
+    decisions(&mut journal, &mut rows);
     (journal, rows)
+}
+
+/// An approved and a rejected proposal, two resolved conflicts, a predicate, an entity whose merge was undone, and a
+/// forgotten fact that was stored again.
+fn decisions(journal: &mut Journal, rows: &mut Rows) {
+    let decide = |proposal: u128, approve: bool| Change::Decide {
+        kind: Kind::Fact,
+        proposal: id(proposal),
+        approve,
+        memory: approve.then(|| id(proposal)),
+        changed: true,
+    };
+    let propose =
+        |n: u128, content: &str| Change::Propose { kind: Kind::Fact, content: content.to_owned(), id: Some(id(n)) };
+    let resolve = |conflict: u128, sides: [u128; 2], resolution: &'static str, content: Option<&str>| Change::Resolve {
+        conflict: id(conflict),
+        sides: sides.map(id),
+        resolution,
+        content: content.map(str::to_owned),
+    };
+    for (request, change) in [
+        ("20", propose(20, "approved")),
+        ("21", decide(20, true)),
+        ("22", propose(22, "rejected")),
+        ("23", decide(22, false)),
+        ("24", resolve(24, [30, 31], "keep_b", None)),
+        ("25", resolve(25, [32, 33], "merge", Some("both"))),
+        ("26", Change::RegisterPredicate { name: "knows".to_owned() }),
+        ("27", Change::MergeEntities { source: id(27), target: id(6) }),
+        ("28", Change::UnmergeEntity { id: id(27) }),
+        ("29", fact(29, "new", None)),
+    ] {
+        journal.note(request.to_owned(), entry(Outcome::Acknowledged, change));
+    }
+    let tenant = tenants()[0].name.clone();
+    for (n, state) in [(20, "approved"), (22, "rejected")] {
+        rows.proposals.insert(id(n), Proposal { tenant: tenant.clone(), state: state.to_owned() });
+    }
+    for (n, resolution, result) in [(24, "keep_b", None), (25, "merge", Some(id(34)))] {
+        let (tenant, resolution) = (tenant.clone(), Some(resolution.to_owned()));
+        rows.conflicts.insert(id(n), Conflict { tenant, resolution, result });
+    }
+    rows.predicates.insert((tenant.clone(), "knows".to_owned()));
+    let metadata = json!({});
+    rows.entities.insert(id(27), Entity { tenant, name: "n".to_owned(), merged_into: None, metadata });
+    rows.unmerged.insert(id(27));
+    for (n, content, state) in [
+        (20, "approved", "active"),
+        (29, "new", "active"),
+        (30, "wrong", "retracted"),
+        (31, "right", "active"),
+        (32, "one half", "superseded"),
+        (33, "other half", "retracted"),
+        (34, "both", "active"),
+    ] {
+        rows.facts.insert(id(n), memory(0, content, state));
+    }
+    for (request, event_type, about) in [
+        ("20", "proposal_made", 20),
+        ("21", "proposal_approved", 20),
+        ("22", "proposal_made", 22),
+        ("23", "proposal_rejected", 22),
+        ("24", "conflict_resolved", 30),
+        ("25", "conflict_resolved", 32),
+        ("27", "entity_merge", 27),
+        ("28", "entity_unmerged", 27),
+        ("29", "fact_created", 29),
+    ] {
+        event(rows, request, event_type, about);
+    }
+    rows.events.insert("26".to_owned(), vec![("predicate_set".to_owned(), None)]);
 }
 
 type Injection = fn(&mut Journal, &mut Rows);
@@ -97,24 +169,61 @@ fn injections(damage: Damage) -> Vec<Injection> {
             let nameless = Change::Store { kind: Kind::Rule, content: "c".to_owned(), id: None, superseded: None };
             journal.note("10".to_owned(), entry(Outcome::Acknowledged, nameless));
         }],
-        Damage::Lost => vec![|_, rows| drop(rows.facts.remove(&id(1)))],
-        Damage::Changed => vec![|_, rows| drop(rows.facts.insert(id(1), memory(1, "old", "active"))), |_, rows| {
-            drop(rows.facts.insert(id(1), memory(0, "else", "active")))
-        }],
+        Damage::Lost => vec![
+            |_, rows| drop(rows.facts.remove(&id(1))),
+            // an approved proposal
+            |_, rows| drop(rows.facts.remove(&id(20))),
+            // the result of a merge of two facts
+            |_, rows| drop(rows.facts.remove(&id(34))),
+        ],
+        Damage::Changed => vec![
+            |_, rows| drop(rows.facts.insert(id(1), memory(1, "old", "active"))),
+            |_, rows| drop(rows.facts.insert(id(1), memory(0, "else", "active"))),
+            |_, rows| drop(rows.facts.insert(id(34), memory(0, "else", "active"))),
+        ],
         Damage::Unapproved => {
             vec![|_, rows| drop(rows.facts.insert(id(14), memory(0, "proposed", "active"))), |journal, _| {
                 let stored = Change::Propose { kind: Kind::Rule, content: "c".to_owned(), id: None };
                 journal.note("10".to_owned(), entry(Outcome::Acknowledged, stored));
             }]
         }
-        Damage::StoredTwice => {
-            vec![|_, rows| drop(rows.facts.insert(id(7), memory(0, "old", "active"))), |journal, rows| {
-                journal.note("10".to_owned(), entry(Outcome::Unknown, fact(0, "unknown", None)));
-                rows.facts.insert(id(7), memory(0, "unknown", "active"));
-                rows.facts.insert(id(8), memory(0, "unknown", "active"));
+        Damage::RejectedStored => vec![|_, rows| drop(rows.facts.insert(id(22), memory(0, "rejected", "active")))],
+        Damage::MissingDecision => {
+            vec![|_, rows| decide_anew(rows, 20, "open"), |_, rows| decide_anew(rows, 20, "rejected"), |_, rows| {
+                decide_anew(rows, 22, "open")
             }]
         }
-        Damage::ForgottenReturned => vec![|_, rows| drop(rows.facts.insert(id(2), memory(0, "new", "active")))],
+        Damage::MissingResolution => {
+            vec![|_, rows| drop(rows.conflicts.remove(&id(24))), |_, rows| resolve_anew(rows, None), |_, rows| {
+                resolve_anew(rows, Some("keep_a"))
+            }]
+        }
+        Damage::SideActiveTwice => vec![|_, rows| drop(rows.facts.insert(id(35), memory(0, "right", "active")))],
+        Damage::MissingPredicate => vec![|_, rows| rows.predicates.clear()],
+        Damage::StoredTwice => {
+            vec![
+                |_, rows| drop(rows.facts.insert(id(7), memory(0, "old", "active"))),
+                |journal, rows| {
+                    journal.note("10".to_owned(), entry(Outcome::Unknown, fact(0, "unknown", None)));
+                    rows.facts.insert(id(7), memory(0, "unknown", "active"));
+                    rows.facts.insert(id(8), memory(0, "unknown", "active"));
+                },
+                |_, rows| {
+                    // an approved proposal
+                    drop(rows.facts.insert(id(7), memory(0, "approved", "active")))
+                },
+                |_, rows| {
+                    // stored, forgotten and stored again by two calls
+                    drop(rows.facts.insert(id(7), memory(0, "new", "active")))
+                },
+            ]
+        }
+        Damage::ForgottenReturned => vec![
+            |_, rows| drop(rows.facts.insert(id(2), memory(0, "new", "active"))),
+            // what the resolution of a conflict discarded
+            |_, rows| drop(rows.facts.insert(id(30), memory(0, "wrong", "active"))),
+            |_, rows| drop(rows.facts.insert(id(33), memory(0, "other half", "active"))),
+        ],
         Damage::MissingEntity => vec![|_, rows| drop(rows.entities.remove(&id(5))), |_, rows| {
             rows.entities.entry(id(5)).and_modify(|entity| entity.tenant.push('!'));
         }],
@@ -131,7 +240,15 @@ fn injections(damage: Damage) -> Vec<Injection> {
         }
         Damage::NotFound => vec![|journal, _| journal.missing.push((vec![id(1)], "not found".to_owned()))],
         Damage::WrongEventCount => {
-            vec![|_, rows| drop(rows.events.remove("1")), |_, rows| event(rows, "1", "fact_created", 1)]
+            vec![
+                |_, rows| drop(rows.events.remove("1")),
+                |_, rows| event(rows, "1", "fact_created", 1),
+                |_, rows| drop(rows.events.remove("21")),
+                |_, rows| drop(rows.events.remove("23")),
+                |_, rows| drop(rows.events.remove("24")),
+                |_, rows| drop(rows.events.remove("26")),
+                |_, rows| drop(rows.events.remove("28")),
+            ]
         }
         Damage::WrongMarkCount => {
             vec![|_, rows| rows.marks.clear(), |_, rows| rows.marks.extend([(id(3), Marks { helpful: 2, harmful: 0 })])]
@@ -143,6 +260,14 @@ fn injections(damage: Damage) -> Vec<Injection> {
             |_, rows| drop(rows.facts.insert(id(8), memory(0, &tenants()[1].secret[..9], "active"))),
         ],
     }
+}
+
+fn decide_anew(rows: &mut Rows, proposal: u128, state: &str) {
+    rows.proposals.entry(id(proposal)).and_modify(|row| row.state = state.to_owned());
+}
+
+fn resolve_anew(rows: &mut Rows, resolution: Option<&str>) {
+    rows.conflicts.entry(id(24)).and_modify(|row| row.resolution = resolution.map(str::to_owned));
 }
 
 #[test]
@@ -169,6 +294,25 @@ fn a_mark_whose_answer_was_lost_may_count() {
     let lost_answer = entry(Outcome::Unknown, Change::Mark { rule: id(3), helpful: true });
     journal.note("10".to_owned(), lost_answer);
     rows.marks.insert(id(3), Marks { helpful: 2, harmful: 0 });
+    assert_eq!(check(&journal, &rows, &tenants()), Vec::<String>::new());
+}
+
+#[test]
+fn an_approval_whose_answer_was_lost_may_have_stored_the_proposal() {
+    let (mut journal, mut rows) = sound();
+    rows.facts.insert(id(14), memory(0, "proposed", "active"));
+    let lost_answer =
+        Change::Decide { kind: Kind::Fact, proposal: id(14), approve: true, memory: None, changed: false };
+    journal.note("10".to_owned(), entry(Outcome::Unknown, lost_answer));
+    assert_eq!(check(&journal, &rows, &tenants()), Vec::<String>::new());
+}
+
+#[test]
+fn an_erased_fact_takes_its_conflict_with_it() {
+    let (journal, mut rows) = sound();
+    rows.conflicts.remove(&id(24));
+    rows.facts.remove(&id(30));
+    rows.erased.insert(id(30));
     assert_eq!(check(&journal, &rows, &tenants()), Vec::<String>::new());
 }
 

@@ -5,13 +5,16 @@ use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{DAMAGES, check};
 
-/// Two facts of which one superseded the other, a fact that is believed again after its successor was forgotten, a fact of an entity, a rule with one helpful mark, a consolidated and a
-/// removed episode, a merged entity, a stored answer: with all their links and events. `N::uuid` abbreviates an id.
+/// Two facts of which one superseded the other, a fact that is believed again after its successor was forgotten, a fact of
+/// an entity, an approved fact, a rule with one helpful mark, a forgotten rule, a rejected proposal, a consolidated and a
+/// removed episode, a merged entity and one whose merge was undone, a resolved conflict, a stored answer: with all their
+/// links and events. `N::uuid` abbreviates an id.
 const SOUND: &str = "
     INSERT INTO embedding_versions (model, version, dimensions) VALUES ('m', '1', 384);
     INSERT INTO entities (id, canonical_name, entity_type, metadata) VALUES
         (41::uuid, 'survivor', 'person', '{}'),
-        (42::uuid, 'merged', 'person', jsonb_build_object('merged_into', 41::uuid));
+        (42::uuid, 'merged', 'person', jsonb_build_object('merged_into', 41::uuid)),
+        (43::uuid, 'unmerged', 'person', '{}');
     INSERT INTO episodes (id, butler, content, consolidated, consolidation_status) VALUES
         (11::uuid, 'general', 'c', true, 'consolidated');
     INSERT INTO facts (id, subject, predicate, content, validity, supersedes_id, source_episode_id, entity_id) VALUES
@@ -20,8 +23,16 @@ const SOUND: &str = "
         (23::uuid, 's', 'q', 'of an entity', 'active', NULL, NULL, 41::uuid),
         (24::uuid, 's', 'r', 'forgotten', 'retracted', NULL, NULL, NULL),
         (25::uuid, 's', 't', 'believed again', 'active', NULL, NULL, NULL),
-        (26::uuid, 's', 't', 'forgotten', 'retracted', 25::uuid, NULL, NULL);
-    INSERT INTO rules (id, content, applied_count, success_count) VALUES (31::uuid, 'c', 1, 1);
+        (26::uuid, 's', 't', 'forgotten', 'retracted', 25::uuid, NULL, NULL),
+        (28::uuid, 's', 'u', 'approved', 'active', NULL, NULL, NULL);
+    UPDATE facts SET source = 'untrusted' WHERE id = 28::uuid;
+    INSERT INTO rules (id, content, applied_count, success_count, metadata) VALUES
+        (31::uuid, 'c', 1, 1, '{}'), (32::uuid, 'forgotten', 0, 0, '{\"forgotten\": true}');
+    INSERT INTO proposals (id, memory_type, memory, statement_key, source, created_at, state, decided_at) VALUES
+        (28::uuid, 'fact', '{}', 'approved', 'untrusted', '2026-01-01', 'approved', '2026-01-02'),
+        (38::uuid, 'rule', '{}', 'rejected', 'untrusted', '2026-01-01', 'rejected', '2026-01-02');
+    INSERT INTO conflicts (id, fact_a, fact_b, kind, why, found_at, found_by, state, resolution, resolved_at) VALUES
+        (62::uuid, 24::uuid, 25::uuid, 'contradiction', 'scopes', '2026-01-01', 'store', 'resolved', 'keep_b', '2026-01-02');
     INSERT INTO rule_applications (rule_id, outcome, effectiveness_score, maturity) VALUES (31::uuid, 'helpful', 1, 'candidate');
     INSERT INTO memory_links (source_type, source_id, target_type, target_id, relation) VALUES
         ('fact', 22::uuid, 'fact', 21::uuid, 'supersedes'),
@@ -36,8 +47,14 @@ const SOUND: &str = "
         ('fact_created', 'fact', 25::uuid), ('fact_superseded', 'fact', 25::uuid),
         ('fact_created', 'fact', 26::uuid), ('fact_forgotten', 'fact', 26::uuid),
         ('rule_created', 'rule', 31::uuid), ('rule_marked_helpful', 'rule', 31::uuid),
-        ('entity_created', 'entity', 41::uuid), ('entity_created', 'entity', 42::uuid);
+        ('rule_created', 'rule', 32::uuid), ('rule_forgotten', 'rule', 32::uuid),
+        ('proposal_made', 'fact', 28::uuid), ('proposal_approved', 'fact', 28::uuid), ('fact_created', 'fact', 28::uuid),
+        ('proposal_made', 'rule', 38::uuid), ('proposal_rejected', 'rule', 38::uuid),
+        ('entity_created', 'entity', 41::uuid), ('entity_created', 'entity', 42::uuid), ('entity_created', 'entity', 43::uuid),
+        ('entity_merge', 'entity', 42::uuid), ('entity_merge', 'entity', 43::uuid), ('entity_unmerged', 'entity', 43::uuid);
     INSERT INTO memory_events (event_type, memory_type, memory_id, payload) VALUES
+        ('conflict_found', 'fact', 25::uuid, jsonb_build_object('conflict_id', 62::uuid)),
+        ('conflict_resolved', 'fact', 24::uuid, jsonb_build_object('conflict_id', 62::uuid)),
         ('fact_restored', 'fact', 25::uuid, '{\"before\": {\"validity\": \"superseded\"}}');
     INSERT INTO idempotency_keys (key, tool, request, response) VALUES
         ('k', 'memory_store_fact', 'r', jsonb_build_object('id', 22::uuid));
@@ -123,6 +140,10 @@ const INJECTIONS: &[(&str, &str)] = &[
         "UPDATE entities SET metadata = '{\"merged_into\": \"nobody\"}' WHERE id = 42::uuid",
     ),
     (
+        "an entity whose merges and events disagree",
+        "DELETE FROM memory_events WHERE event_type = 'entity_unmerged'",
+    ),
+    (
         "a stored answer without the memory it names",
         "UPDATE idempotency_keys SET response = jsonb_build_object('id', 99::uuid)",
     ),
@@ -132,6 +153,11 @@ const INJECTIONS: &[(&str, &str)] = &[
         "an open proposal that was stored",
         "INSERT INTO proposals (id, memory_type, memory, statement_key, source, created_at)
          VALUES (31::uuid, 'rule', '{}', 'k', 'untrusted', '2026-01-01')",
+    ),
+    ("a rejected proposal that was stored", "UPDATE proposals SET state = 'rejected' WHERE id = 28::uuid"),
+    (
+        "a proposal whose decision and events disagree",
+        "DELETE FROM memory_events WHERE event_type = 'proposal_rejected'",
     ),
     (
         "a conflict of two tenants",
@@ -144,9 +170,18 @@ const INJECTIONS: &[(&str, &str)] = &[
          VALUES (61::uuid, 22::uuid, 23::uuid, 'duplicate', 'near_identical', '2026-01-01', 'job')",
     ),
     (
+        "a conflict whose resolution and events disagree",
+        "DELETE FROM memory_events WHERE event_type = 'conflict_resolved'",
+    ),
+    ("a resolved conflict whose discarded fact is not retracted", "UPDATE conflicts SET resolution = 'keep_a'"),
+    (
         "a forgotten statement that is active again",
         "UPDATE facts SET ended_at = created_at WHERE id = 24::uuid;
          INSERT INTO facts (id, subject, predicate, content, created_at) VALUES (27::uuid, 'S', 'r', 'Forgotten.', now() + interval '1 day')",
+    ),
+    (
+        "a forgotten rule that is remembered again",
+        "INSERT INTO rules (id, content, created_at) VALUES (33::uuid, 'Forgotten.', now() + interval '1 day')",
     ),
     ("a memory that search cannot find", "UPDATE facts SET embedding = NULL WHERE id = 22::uuid"),
 ];
