@@ -128,7 +128,7 @@ impl Memory {
     }
 
     /// The block with the section of changes, which counts towards the budget.
-    fn assemble(&self, input: &ContextInput, token_budget: usize, changes: &str) -> ContextBlock {
+    fn assemble(&self, input: &ContextInput<'_>, token_budget: usize, changes: &str) -> ContextBlock {
         // The block has two limits: its tokens, and four characters for each token of the budget.
         let used = Bpe.count(changes).max(changes.chars().count().div_ceil(4));
         let left = token_budget.saturating_sub(used);
