@@ -116,7 +116,7 @@ impl Default for EpisodesConfig {
     }
 }
 
-/// When a memory that nobody confirms is left out, and when it ends.
+/// Below which confidence a memory is left out of results, and below which it expires.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConfidenceConfig {

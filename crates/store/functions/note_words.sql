@@ -51,7 +51,7 @@ REVOKE EXECUTE ON FUNCTION note_words FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION note_words TO butler_app;
 COMMENT ON FUNCTION note_words IS 'Adds the words of these texts to the tenant''s vocabulary.';
 
--- Words of deleted memories usually stay. They find nothing, but as typed words they are not corrected. Only an erasure removes
+-- Words of deleted memories usually stay. They find nothing, but a query that contains one is not corrected. Only an erasure removes
 -- them, because it has to read all texts of the tenant. Runs as the owner: nobody else deletes words.
 CREATE OR REPLACE FUNCTION drop_words(p_tenant text, p_words text[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path FROM CURRENT AS $$

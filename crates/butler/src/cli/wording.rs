@@ -123,7 +123,17 @@ mod tests {
         for command in butler_memory::tools().iter().filter_map(|tool| tool.spec().command) {
             let mut words = command.split(' ');
             assert_eq!(words.next(), Some("butler"), "{command}");
-            assert!(words.next().is_some_and(|word| cli.find_subcommand(word).is_some()), "{command}");
+            let mut at = &cli;
+            for word in words {
+                match (word.strip_prefix("--"), at.find_subcommand(word)) {
+                    (Some(option), _) => {
+                        assert!(at.get_arguments().any(|one| one.get_long() == Some(option)), "{command}");
+                    }
+                    (None, Some(subcommand)) => at = subcommand,
+                    // the name of a job
+                    (None, None) => assert!(at.get_positionals().next().is_some(), "{command}"),
+                }
+            }
         }
     }
 

@@ -106,7 +106,8 @@ pub struct Pool {
     pub rows: f64,
     /// Rows of the whole table.
     pub total: f64,
-    /// Whether the store is searched exactly (`small_store_rows`).
+    /// Whether the store is so small that every row is compared.
+    // `small_store_rows`
     #[serde(default)]
     pub small: bool,
     /// Lists of the vector index.

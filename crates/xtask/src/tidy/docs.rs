@@ -8,7 +8,7 @@ const FOLDERS: [&str; 3] = ["crates/domain/src/", "crates/store/src/", "crates/m
 const TOOLS: &str = "crates/memory/src/tools/";
 const KINDS: [&str; 7] = ["fn", "struct", "enum", "trait", "const", "static", "type"];
 
-pub const REASON: &str = "a pub item has a doc line that says something its name does not";
+pub const REASON: &str = "a pub item needs a doc line";
 
 pub fn applies(path: &str) -> bool {
     let in_tests = path.contains("/tests/") || path.ends_with("tests.rs");
