@@ -253,8 +253,8 @@ impl Default for RetrievalConfig {
 pub struct ContextConfig {
     /// Whether a context block includes episodes: those most relevant to the prompt, then the latest.
     pub include_episodes: bool,
-    /// Whether a context block leaves out facts and rules that almost certainly have nothing to do with the prompt. The
-    /// estimate was tuned on stores of a few hundred memories; in larger ones it leaves out too much.
+    /// Whether a context block leaves out facts and rules that almost certainly have nothing to do with the prompt. This
+    /// takes more time, and can lose a memory that shares neither words nor a name with the prompt.
     pub leave_out_filler: bool,
     /// Whether each line ends with a reference to its memory: the shortest unique end of its id, such as ` [a3f9]`.
     /// `memory_get`, `memory_mark_helpful` and `memory_mark_harmful` accept it instead of the id.

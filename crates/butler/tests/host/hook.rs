@@ -69,6 +69,10 @@ fn a_claude_code_session_gets_context_and_stores_one_episode() {
     let prompt = json!({"prompt": "Which language is the shop written in?", "hook_event_name": "UserPromptSubmit"});
     let prompt = response(&hook(&server.data_dir, "user-prompt", &prompt.to_string(), &[]));
     assert!(prompt["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("written in Go"), "{prompt}");
+    let other = json!({"prompt": "Add a cart", "hook_event_name": "UserPromptSubmit"});
+    let other = response(&hook(&server.data_dir, "user-prompt", &other.to_string(), &[]));
+    let context = other["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(context.contains("written in Go"), "a prompt has no relevance floor: {context}");
 
     let why = butler().args(["why", SESSION, "--json", "--data-dir"]).arg(&server.data_dir).output().unwrap();
     let why = response(&why);

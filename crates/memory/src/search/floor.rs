@@ -1,7 +1,7 @@
 //! The relevance floor: estimates how likely each retrieved memory answers the query, and drops the others.
 
 use butler_domain::MemoryType;
-use butler_domain::relevance::{Evidence, FILLER, StoreStatistics, passes_floor, relevance};
+use butler_domain::relevance::{Evidence, StoreStatistics, is_filler, passes_floor, relevance};
 use butler_store::search::{RetrievedMemory, StoreBackground, StoreInfo};
 
 /// A retrieved memory. `relevance` is set only if the call has a relevance floor.
@@ -37,22 +37,29 @@ pub(crate) fn apply_floor(
     };
     let estimates: Vec<f64> = found
         .iter()
-        .map(|memory| {
-            let store = stores.iter().find(|(kind, _)| *kind == memory.memory_type);
-            let background = store.and_then(|(_, store)| store.background.as_ref());
-            background.map_or(0.0, |background| estimate(background, memory))
-        })
+        .map(|memory| background_of(stores, memory).map_or(0.0, |background| estimate(background, memory)))
         .collect();
     let best = estimates.iter().copied().fold(0.0, f64::max);
     let names_one = found.iter().any(|memory| memory.matched.sharing.is_some());
-    let passes = |estimate: f64| match floor {
-        Floor::Requested(least) => passes_floor(best, least, names_one, estimate),
-        Floor::Filler => estimate >= FILLER,
-    };
-    let rated =
-        found.into_iter().zip(estimates).map(|(memory, estimate)| RatedMemory { memory, relevance: Some(estimate) });
-    let (kept, dropped) = rated.partition(|rated| rated.relevance.is_some_and(passes));
-    Floored { kept, dropped }
+    let mut floored = Floored { kept: Vec::new(), dropped: Vec::new() };
+    for (memory, estimate) in found.into_iter().zip(estimates) {
+        let passes = match floor {
+            Floor::Requested(least) => passes_floor(best, least, names_one, estimate),
+            Floor::Filler => {
+                let rows = background_of(stores, &memory).and_then(|background| background.rows);
+                !is_filler(estimate, rows.unwrap_or(0.0))
+            }
+        };
+        let side = if passes { &mut floored.kept } else { &mut floored.dropped };
+        side.push(RatedMemory { memory, relevance: Some(estimate) });
+    }
+    floored
+}
+
+/// What is known about the memories of the same type.
+fn background_of<'a>(stores: &'a [(MemoryType, StoreInfo)], memory: &RetrievedMemory) -> Option<&'a StoreBackground> {
+    let (_, store) = stores.iter().find(|(kind, _)| *kind == memory.memory_type)?;
+    store.background.as_ref()
 }
 
 /// Estimates how likely a memory answers the query, from the statistics of its store.

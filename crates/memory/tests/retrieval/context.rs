@@ -82,6 +82,24 @@ async fn up_to_default_limit_results_are_recalled() {
 }
 
 #[tokio::test]
+async fn with_leave_out_filler_a_context_omits_what_has_nothing_to_do_with_the_prompt() {
+    let ask = json!({"trigger_prompt": "which peanut allergy", "butler": "health"});
+    for leaves_out in [false, true] {
+        let mut config = butler_memory::MemoryConfig::default();
+        assert!(!config.context.leave_out_filler, "off by default");
+        config.context.leave_out_filler = leaves_out;
+        let world = MemoryFixture::with_config(config).await;
+        for n in 0..40 {
+            fact(&world, &format!("invoice {n}"), "state", &format!("invoice {n} was paid in month {}", n % 12)).await;
+        }
+        fact(&world, "Anna", "allergy", "severe peanut allergy").await;
+        let text = block(&world, ask.clone()).await;
+        assert!(text.contains("severe peanut allergy"), "{text}");
+        assert_eq!(text.contains("invoice"), !leaves_out, "{text}");
+    }
+}
+
+#[tokio::test]
 async fn the_same_data_gives_the_same_block_and_its_rows_are_referenced() {
     let world = MemoryFixture::new().await;
     for n in 0..5 {

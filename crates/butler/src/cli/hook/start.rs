@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 use super::{Deadline, Input, call, object, open_client, transcript};
 use crate::cli::Settings;
 
-/// Limits for the context of a single prompt. Prompts are frequent, and the session already has its initial context, so
-/// a prompt gets only a few memories that are likely to matter.
-const PROMPT_RELEVANCE: f64 = 0.05;
+/// The budget of the context of a single prompt. Prompts are frequent, and the session already has its initial context, so
+/// a prompt gets only the first memories. It has no relevance floor of its own: docs/adr/0202-ranking.md says why.
 const PROMPT_TOKENS: u32 = 800;
 
 /// Time to stop what the hook started in its own process, also after the deadline: it must not leave a server behind.
@@ -31,8 +30,7 @@ pub async fn prompt(input: Input, settings: &Settings, deadline: Deadline) -> Re
     if input.prompt.trim().is_empty() {
         return Ok(json!({}));
     }
-    let bounds = Some((PROMPT_RELEVANCE, PROMPT_TOKENS));
-    context(&input, "UserPromptSubmit", &input.prompt, bounds, settings, deadline).await
+    context(&input, "UserPromptSubmit", &input.prompt, Some(PROMPT_TOKENS), settings, deadline).await
 }
 
 /// The session that the context is for. One that no agent would send is left out, because a hook must not fail over it.
@@ -55,16 +53,15 @@ async fn context(
     input: &Input,
     event: &str,
     trigger: &str,
-    bounds: Option<(f64, u32)>,
+    token_budget: Option<u32>,
     settings: &Settings,
     deadline: Deadline,
 ) -> Result<Value, HostError> {
     let client = open_client(settings)?;
-    let name = if bounds.is_some() { "user-prompt" } else { "session-start" };
+    let name = if token_budget.is_some() { "user-prompt" } else { "session-start" };
     let mut arguments = json!({"trigger_prompt": trigger, "butler": client.butler(),
         "request_context": {"request_id": format!("hook {name}"), "session_id": session_id(input)}});
-    if let Some((relevance, tokens)) = bounds {
-        arguments["min_relevance"] = json!(relevance);
+    if let Some(tokens) = token_budget {
         arguments["token_budget"] = json!(tokens);
     }
     let answer = call(&client, "memory_context", object(arguments), deadline).await;
