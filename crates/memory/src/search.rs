@@ -215,6 +215,7 @@ impl Memory {
             names: query_names(&input.query),
             words: words.as_deref(),
             unknown_words: if has_words { self.unknown_words(&input.query) } else { Vec::new() },
+            plain_words: if has_words { self.plain_words(&input.query) } else { Vec::new() },
             any_term: self.config().retrieval.keyword_match == KeywordMatch::Broad,
             mode: input.mode.as_str(),
             limit: input.limit,

@@ -14,10 +14,11 @@
 -- p_request: types; scope; at; min_confidence; model and model_version; query: as typed; names: what may be an entity's
 -- name in it; words: the query as the word index has it; any_term: whether one of the words is enough; mode; limit; deep: the
 -- weights of episodes_deep; background: also return what domain::relevance needs; unknown_words, which may be misspelled
--- (near_words); hops: how many relations to follow from the entities that the query names (facts_reached); related: also return
--- this many episodes of the butler `scope` by the mode deep; recent: also return this many of its latest episodes; asked: only
--- what fits a time (memories_fitting.sql); holding: only facts that hold at `at`; conflicts: also return which of the facts
--- contradict each other; window: also the facts and episodes of that time, after the others, so some come twice.
+-- (near_words); plain_words, which may lack accents (accented_words); hops: how many relations to follow from the entities
+-- that the query names (facts_reached); related: also return this many episodes of the butler `scope` by the mode deep; recent:
+-- also return this many of its latest episodes; asked: only what fits a time (memories_fitting.sql); holding: only facts that
+-- hold at `at`; conflicts: also return which of the facts contradict each other; window: also the facts and episodes of that
+-- time, after the others, so some come twice.
 -- p_embedding: the semantic leg; NULL leaves it out.
 -- p_pools: what the program remembers of earlier calls, by type; a type without an entry is measured again.
 CREATE OR REPLACE FUNCTION memory_retrieve(p_tenant text, p_request jsonb, p_embedding real[], p_pools jsonb)
@@ -73,10 +74,13 @@ BEGIN
     IF p_tenant IS DISTINCT FROM current_setting('butler.tenant', true) THEN
         RAISE EXCEPTION 'retrieval for another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
     END IF;
-    -- A misspelled word is searched as the words that it may stand for.
-    IF jsonb_array_length(p_request -> 'unknown_words') > 0 THEN
+    -- A misspelled word is searched as the words that it may stand for, and a word without accents as those with accents.
+    IF jsonb_array_length(p_request -> 'unknown_words') > 0 OR jsonb_array_length(p_request -> 'plain_words') > 0 THEN
         SELECT array_agg(w.typed), array_agg(w.word), array_agg(w.factor) INTO typed_words, guessed_words, guess_factors
-            FROM near_words(p_tenant, ARRAY(SELECT jsonb_array_elements_text(p_request -> 'unknown_words'))) w;
+            FROM (SELECT n.typed, n.word, n.factor
+                  FROM near_words(p_tenant, ARRAY(SELECT jsonb_array_elements_text(p_request -> 'unknown_words'))) n
+                  UNION ALL SELECT a.typed, a.word, a.factor
+                  FROM accented_words(p_tenant, ARRAY(SELECT jsonb_array_elements_text(p_request -> 'plain_words'))) a) w;
     END IF;
     IF typed_words IS NOT NULL THEN
         SELECT (terms || array_agg(n.term ORDER BY n.term))[:52], (factors || array_agg(n.factor ORDER BY n.term))[:52],

@@ -48,6 +48,23 @@ REVOKE EXECUTE ON FUNCTION near_words FROM PUBLIC;
 COMMENT ON FUNCTION near_words IS
     'For each typed word that the tenant''s memories do not contain, up to three that are written alike, with a factor below 1.';
 
+-- A word that the caller knows to be spelled correctly may still lack accents (Memory::plain_words): "resume" is English, but
+-- a memory may say "résumé". Runs for almost every query, so the usual case, no such word, is one look into a partial index.
+CREATE OR REPLACE FUNCTION accented_words(p_tenant text, p_words text[])
+RETURNS TABLE (typed text, word text, factor double precision) LANGUAGE plpgsql STABLE ROWS 1 AS $$
+#variable_conflict use_column
+DECLARE
+    most_near constant integer := 24;
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT w.folded, w.word, 0.95::double precision FROM words w
+        WHERE w.tenant_id = p_tenant AND w.folded = ANY (p_words) AND w.word <> w.folded AND NOT vocabulary_has(p_tenant, w.folded)
+        ORDER BY 1, 2 LIMIT most_near;
+END $$;
+REVOKE EXECUTE ON FUNCTION accented_words FROM PUBLIC;
+COMMENT ON FUNCTION accented_words IS
+    'For each typed word that the tenant''s memories do not contain, the words that only differ by accents, with a factor below 1.';
+
 -- "marinated" is not misspelled where a memory says "marinating": both have the same stem, so keyword search finds it. The
 -- last letter of a stem may differ from the word's (compani, company). A stop word has no stem, and every text has it.
 CREATE OR REPLACE FUNCTION vocabulary_has(p_tenant text, p_word text) RETURNS boolean LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$

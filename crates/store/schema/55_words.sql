@@ -16,6 +16,8 @@ COMMENT ON COLUMN words.word IS 'In lower case, 4 to 40 letters of an alphabet, 
 COMMENT ON COLUMN words.folded IS 'Without accents (folded_word).';
 -- text_pattern_ops: a prefix is a range of this index, whatever the database's collation
 CREATE INDEX words_word ON words (tenant_id, word text_pattern_ops);
+-- finds the words that a word without accents may stand for (accented_words)
+CREATE INDEX words_accented ON words (tenant_id, folded) WHERE word <> folded;
 -- The index for similar words needs pg_trgm: functions/create_word_trigrams.sql creates it at start.
 
 CREATE FUNCTION words_stored() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -87,6 +87,25 @@ async fn a_misspelled_word_is_near_the_right_one() {
 }
 
 #[tokio::test]
+async fn a_word_without_accents_stands_for_the_tenants_words_that_only_differ_by_accents() {
+    let db = stored().await;
+    let mut pg = db.connect().await;
+    let mut accented = async |tenant: &str| -> Vec<String> {
+        let typed = ["gronning", "reykjavik", "salmon", "grøn"];
+        sqlx::query_scalar("SELECT concat_ws(' ', typed, word, factor) FROM accented_words($1, $2)")
+            .bind(tenant)
+            .bind(&typed[..])
+            .fetch_all(&mut pg)
+            .await
+            .unwrap()
+    };
+    assert_eq!(accented("default").await, ["gronning grønning 0.95", "reykjavik reykjavík 0.95"]);
+    assert!(accented("other").await.is_empty());
+    insert(&mut db.connect().await, "default", &["Gronning, as typed"]).await;
+    assert_eq!(accented("default").await, ["reykjavik reykjavík 0.95"]);
+}
+
+#[tokio::test]
 async fn words_that_the_memories_contain_in_any_form_are_not_corrected() {
     let db = stored().await;
     insert(&mut db.connect().await, "default", &["I wish for a form"]).await;

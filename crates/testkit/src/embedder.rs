@@ -11,6 +11,7 @@ use futures::future::BoxFuture;
 #[derive(Debug)]
 pub struct FakeEmbedder {
     version: &'static str,
+    known: &'static [&'static str],
     texts: AtomicU64,
 }
 
@@ -23,7 +24,12 @@ impl Default for FakeEmbedder {
 impl FakeEmbedder {
     /// Another version of the fake model, whose vectors are not comparable with those of the first.
     pub fn of_version(version: &'static str) -> Self {
-        Self { version, texts: AtomicU64::new(0) }
+        Self { version, known: &[], texts: AtomicU64::new(0) }
+    }
+
+    /// A model whose vocabulary consists of these words.
+    pub fn with_vocabulary(known: &'static [&'static str]) -> Self {
+        Self { known, ..Self::default() }
     }
 
     /// The number of texts embedded so far.
@@ -68,6 +74,10 @@ impl Embedder for FakeEmbedder {
 
     fn model(&self) -> ModelId {
         ModelId { model: "fake", version: self.version, dimensions: DIMENSIONS }
+    }
+
+    fn is_known_word(&self, word: &str) -> bool {
+        self.known.contains(&word)
     }
 
     fn stats(&self) -> EmbedStats {

@@ -31,11 +31,19 @@ impl MemoryFixture {
         Self::on(TestDb::new().await, config)
     }
 
+    pub async fn with_embedder(embedder: FakeEmbedder) -> Self {
+        Self::of_parts(TestDb::new().await, MemoryConfig::default(), embedder)
+    }
+
     /// Creates a memory on an existing database.
     pub fn on(db: TestDb, config: MemoryConfig) -> Self {
+        Self::of_parts(db, config, FakeEmbedder::default())
+    }
+
+    fn of_parts(db: TestDb, config: MemoryConfig, embedder: FakeEmbedder) -> Self {
         let start: Timestamp = START.parse().expect("a time");
         let clock = Arc::new(MockClock::at(start));
-        let embedder = Arc::new(FakeEmbedder::default());
+        let embedder = Arc::new(embedder);
         let memory = Memory::new(MemoryParts {
             butler: Butler::new("general").expect("a name"),
             db: db.database().clone(),

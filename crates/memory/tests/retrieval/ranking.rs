@@ -1,6 +1,6 @@
 //! What decides the order: rarity, length, names, corrected words, and use.
 
-use butler_testkit::MemoryFixture;
+use butler_testkit::{FakeEmbedder, MemoryFixture};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -96,6 +96,25 @@ async fn a_misspelled_word_finds_its_memory_and_never_outranks_an_exact_match() 
     for mode in ["keyword", "hybrid", "fused"] {
         assert_eq!(found(&world, mode, "typsecript").await[0], exact, "{mode}");
     }
+}
+
+#[tokio::test]
+async fn an_english_word_finds_the_word_that_only_differs_by_accents_unless_a_memory_contains_it_as_typed() {
+    let world = MemoryFixture::with_embedder(FakeEmbedder::with_vocabulary(&["cafe", "resume", "where"])).await;
+    let wanted = fact(&world, "Anna", "document", "sent her Résumé").await;
+    let place = fact(&world, "corner", "sells", "tea in the café").await;
+    for n in 0..20 {
+        fact(&world, &format!("s{n}"), "note", &format!("unrelated entry {n}")).await;
+    }
+    let answer =
+        world.call("memory_search", json!({"query": "resume", "mode": "keyword", "explain": true})).await.unwrap();
+    assert_eq!(id(&answer["results"][0]), wanted);
+    assert_eq!(answer["trace"]["stores"]["fact"]["corrections"]["résumé"], "resume");
+    for mode in ["keyword", "hybrid", "fused"] {
+        assert_eq!(found(&world, mode, "where is the cafe").await[0], place, "{mode}");
+    }
+    let exact = fact(&world, "player", "button", "resume").await;
+    assert_eq!(found(&world, "keyword", "resume").await, [exact]);
 }
 
 #[tokio::test]

@@ -129,7 +129,7 @@ pub struct StoreInfo {
     /// Present if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<StoreBackground>,
-    /// Words of the memories that misspelled words of the query were corrected to, each with the word as typed.
+    /// Words of the memories that misspelled or unaccented words of the query were corrected to, each with the word typed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrections: Option<BTreeMap<String, String>>,
     /// The pairs of facts found that contradict each other, if they were requested.

@@ -40,6 +40,8 @@ pub struct Retrieve<'a> {
     pub words: Option<&'a str>,
     /// The words of the query that may be misspelled.
     pub unknown_words: Vec<String>,
+    /// The words of the query that are spelled correctly but have no accents.
+    pub plain_words: Vec<String>,
     /// Whether memories that contain any of the terms follow those that contain all.
     pub any_term: bool,
     /// `semantic`, `keyword`, `hybrid`, `fused` or `deep`.
