@@ -17,6 +17,10 @@ const DEPTHS: [usize; 3] = [5, 10, 20];
 pub(super) const BUDGETS: [usize; 3] = [500, 1000, 3000];
 /// The bases of a context that are compared.
 const BASES: [(&str, Mode); 2] = [("context", Mode::Hybrid), ("context on fused", Mode::Fused)];
+/// The goal for recall's R@10 on the development half: what commit e8ae124 measured there, .733, plus .012. On the held-out
+/// half the same commit measured .773, and the goal there is .785. The figures of the two halves are not comparable, and
+/// nothing in a file tells which half it is.
+const RECALL_GOAL: f64 = 0.745;
 /// Recalls of other questions before recall is measured after use.
 const OTHER_RECALLS: usize = 160;
 
@@ -40,7 +44,7 @@ pub async fn locomo(bench: &mut Bench, conversations: &[Conversation]) -> anyhow
     }
     scores.report(&mut bench.report, |_, _| None);
     let scores = observations(bench, conversations).await?;
-    scores.report(&mut bench.report, |method, _| (method == "recall").then_some(0.785));
+    scores.report(&mut bench.report, |method, _| (method == "recall").then_some(RECALL_GOAL));
     scores.report_difference(&mut bench.report, "recall after use", "recall", "R@10", -0.01);
     Ok(())
 }
