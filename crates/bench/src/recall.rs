@@ -1,11 +1,12 @@
 //! The cost of a recall compared with its floor: embedding the query and one `SELECT 1` on the same pool.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use butler_domain::{MemoryType, TenantId};
+use butler_domain::{MemoryType, SystemClock, TenantId};
 use butler_embed::Embedder;
 use butler_memory::search::{Mode, SearchInput};
-use butler_memory::{Call, RecallInput};
+use butler_memory::{Call, Memory, MemoryConfig, MemoryParts, RecallInput};
 use serde_json::json;
 use sqlx::{Connection, Executor, PgConnection};
 
@@ -30,6 +31,9 @@ pub struct Args {
 /// Calls of one kind in a row.
 const TURN: usize = 20;
 
+/// The number of facts at which the cost of recording what was served is measured.
+const RECORDED: usize = 10_000;
+
 /// Concurrent clients for the p95 figure.
 const CLIENTS: usize = 8;
 
@@ -46,6 +50,9 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
         prepare(&world, &mut pg, &vectors, &prefix, *size, Words::Ordinary).await?;
         let tenant = TenantId::new(format!("{prefix}-0"))?;
         one_size(&mut report, &world, &tenant, *size, args.rounds).await?;
+        if *size == RECORDED {
+            recording(&mut report, &world, &tenant, args.rounds).await?;
+        }
     }
     if let Some(largest) = args.sizes.iter().max() {
         prepare(&world, &mut pg, &vectors, "few", *largest, Words::Few).await?;
@@ -107,12 +114,12 @@ async fn one_size(
         for _ in 0..TURN {
             let topic = question(&mut dice);
             let began = Instant::now();
-            recall_once(world, tenant, &topic).await?;
+            recall_once(&world.memory, tenant, &topic).await?;
             keep(&mut recall, began.elapsed());
         }
         for query in &queries {
             let began = Instant::now();
-            recall_once(world, tenant, query).await?;
+            recall_once(&world.memory, tenant, query).await?;
             keep(&mut cached, began.elapsed());
         }
         if let Some(client) = &mut client {
@@ -216,6 +223,40 @@ async fn concurrent(
     Ok(())
 }
 
+/// In process, in turns: the cost of a recall that records what was served, compared with one that does not.
+async fn recording(report: &mut Report, world: &World, tenant: &TenantId, rounds: usize) -> anyhow::Result<()> {
+    let unrecorded = Memory::new(MemoryParts {
+        butler: world.memory.butler().clone(),
+        db: world.memory.db().clone(),
+        embedder: world.engine.clone(),
+        clock: Arc::new(SystemClock),
+        config: MemoryConfig { injections_retention_days: 0, ..MemoryConfig::default() },
+    });
+    // other questions than before, because the engine caches embeddings
+    let mut dice = Dice::new(22);
+    let (mut without, mut with) = (Samples::default(), Samples::default());
+    // the first turn is a warm-up
+    for turn in 0..=rounds.div_ceil(TURN) {
+        for (memory, samples) in [(&unrecorded, &mut without), (&world.memory, &mut with)] {
+            for _ in 0..TURN {
+                let topic = question(&mut dice);
+                let began = Instant::now();
+                recall_once(memory, tenant, &topic).await?;
+                if turn > 0 {
+                    samples.add(began.elapsed());
+                }
+            }
+            // Counts and records are written after the answer. Those of one kind must not slow down the other.
+            memory.db().settled().await;
+        }
+    }
+    let recall = format!("memory_recall at {RECORDED}");
+    report.note(format!("{recall} without the record of what was served, p50"), without.p50(), "ms");
+    let ratio = with.p50() / without.p50();
+    report.at_most(format!("{recall} with the record of what was served, p50"), ratio, "× without", 1.05);
+    Ok(())
+}
+
 /// With ten words, each in half of all rows: the cost of hybrid search compared with vector search alone.
 async fn bounded(report: &mut Report, world: &World, size: usize, rounds: usize) -> anyhow::Result<()> {
     let tenant = TenantId::new("few-0")?;
@@ -245,7 +286,7 @@ pub fn question(dice: &mut Dice) -> String {
     format!("What did {}", text.replace(" talked", " say").replace("note", "in"))
 }
 
-async fn recall_once(world: &World, tenant: &TenantId, topic: &str) -> anyhow::Result<()> {
+async fn recall_once(memory: &Memory, tenant: &TenantId, topic: &str) -> anyhow::Result<()> {
     let input = RecallInput {
         topic: topic.to_owned(),
         scope: None,
@@ -257,7 +298,7 @@ async fn recall_once(world: &World, tenant: &TenantId, topic: &str) -> anyhow::R
         explain: false,
         asked: Default::default(),
     };
-    world.memory.recall(&Call::internal(&world.memory, tenant.clone(), "bench"), &input).await?;
+    memory.recall(&Call::internal(memory, tenant.clone(), "bench"), &input).await?;
     Ok(())
 }
 

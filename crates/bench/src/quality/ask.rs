@@ -1,5 +1,6 @@
 //! Asks the memory a question and returns the positions of the memories it answers with.
 
+use butler_domain::context::ContextBlock;
 use butler_domain::{Butler, MemoryType};
 use butler_memory::search::{Mode, SearchInput, SearchOutput};
 use butler_memory::{Call, ContextRequest, HOPS, Memory, RecallInput};
@@ -60,7 +61,19 @@ pub async fn recall(memory: &Memory, stored: &Stored, topic: &str, limit: usize)
     recall_hops(memory, stored, topic, limit, HOPS).await
 }
 
-/// The same, following this many relations.
+/// The same on the base `mode`, which finds and ranks the candidates.
+pub async fn recall_on(
+    memory: &Memory,
+    stored: &Stored,
+    mode: Mode,
+    topic: &str,
+    limit: usize,
+) -> anyhow::Result<Vec<usize>> {
+    let input = RecallInput { mode, ..recall_input(topic, limit, HOPS) };
+    Ok(positions(stored, memory.recall_uncounted(&call(memory, stored), &input).await?))
+}
+
+/// Recalls following this many relations.
 pub async fn recall_hops(
     memory: &Memory,
     stored: &Stored,
@@ -78,17 +91,23 @@ pub async fn use_recall(memory: &Memory, stored: &Stored, topic: &str, limit: us
     Ok(())
 }
 
-/// The context block for a prompt.
-pub async fn context(memory: &Memory, stored: &Stored, prompt: &str, tokens: usize) -> anyhow::Result<String> {
+/// The context block for a prompt. `mode` finds and ranks its facts and rules, and does not affect its episodes.
+pub async fn context(
+    memory: &Memory,
+    stored: &Stored,
+    mode: Mode,
+    prompt: &str,
+    tokens: usize,
+) -> anyhow::Result<ContextBlock> {
     let request = ContextRequest {
         trigger_prompt: butler_domain::validate::query(prompt).0,
         butler: Butler::new(BUTLER)?,
         token_budget: tokens,
-        mode: Mode::Hybrid,
+        mode,
         min_relevance: None,
         hops: HOPS,
         asked: Default::default(),
         changes_since: None,
     };
-    Ok(memory.context_uncounted(&call(memory, stored), &request).await?.text)
+    Ok(memory.context_uncounted(&call(memory, stored), &request).await?)
 }

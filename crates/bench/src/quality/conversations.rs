@@ -2,25 +2,36 @@
 
 use butler_domain::text::flatten_line;
 use butler_domain::{MemoryType, phrases};
+use butler_memory::search::Mode;
 
 use super::fill::{Item, Memories, Stored};
 use super::scores::{Scores, recall_at};
 use super::{Bench, ask, show_progress};
 use crate::datasets::locomo::ADVERSARIAL;
-use crate::datasets::{Conversation, Question, Turn};
+use crate::datasets::{Conversation, Observation, Question, Turn};
 use crate::facts::Dice;
 
 /// The numbers of results that are reported. A search asks for the largest.
 const DEPTHS: [usize; 3] = [5, 10, 20];
 /// The sizes of the context blocks, in tokens.
-const BUDGETS: [usize; 3] = [500, 1000, 3000];
+pub(super) const BUDGETS: [usize; 3] = [500, 1000, 3000];
+/// The group of LoCoMo's questions that have an answer.
+const ANSWERED: &str = "categories 1–4";
+/// The modes whose R@10 is also reported for each category of [`ANSWERED`].
+const BY_CATEGORY: [&str; 3] = ["hybrid", "fused", "deep"];
+/// The bases of a context that are compared.
+const BASES: [(&str, Mode); 2] = [("context", Mode::Hybrid), ("context on fused", Mode::Fused)];
+/// The goal for recall's R@10 on the development half: what commit e8ae124 measured there, .733, plus .012. On the held-out
+/// half the same commit measured .773, and the goal there is .785. The figures of the two halves are not comparable, and
+/// nothing in a file tells which half it is.
+const RECALL_GOAL: f64 = 0.745;
 /// Recalls of other questions before recall is measured after use.
 const OTHER_RECALLS: usize = 160;
 
 pub async fn locomo(bench: &mut Bench, conversations: &[Conversation]) -> anyhow::Result<()> {
     let group = |question: &Question| match question.category.as_str() {
         ADVERSARIAL => "category 5",
-        _ => "categories 1–4",
+        _ => ANSWERED,
     };
     let scores = turns(bench, "LoCoMo", conversations, &group).await?;
     scores.report(&mut bench.report, |method, measure| match (method, measure) {
@@ -37,7 +48,7 @@ pub async fn locomo(bench: &mut Bench, conversations: &[Conversation]) -> anyhow
     }
     scores.report(&mut bench.report, |_, _| None);
     let scores = observations(bench, conversations).await?;
-    scores.report(&mut bench.report, |method, _| (method == "recall").then_some(0.785));
+    scores.report(&mut bench.report, |method, _| (method == "recall").then_some(RECALL_GOAL));
     scores.report_difference(&mut bench.report, "recall after use", "recall", "R@10", -0.01);
     Ok(())
 }
@@ -71,13 +82,17 @@ async fn turns(
                 for depth in DEPTHS {
                     let value = recall_at(&found, &question.turns, depth);
                     scores.add(&method, &format!("R@{depth}, {group}"), value);
+                    if depth == 10 && group == ANSWERED && BY_CATEGORY.contains(&method.as_str()) {
+                        scores.add(&method, &format!("R@10, category {}", question.category), value);
+                    }
                 }
             }
             for tokens in BUDGETS {
-                let block = ask::context(&bench.world.memory, &stored, &question.text, tokens).await?;
+                // The base of a context does not affect its episodes, so one base is enough here.
+                let block = ask::context(&bench.world.memory, &stored, Mode::Hybrid, &question.text, tokens).await?;
                 let evidence = question.turns.iter().map(|turn| &conversation.turns[*turn]);
                 let measure = format!("in {tokens} tokens, {group}");
-                scores.add("context", &measure, share_in_block(&block, evidence));
+                scores.add("context", &measure, share_in_block(&block.text, evidence));
             }
         }
     }
@@ -106,7 +121,7 @@ async fn words_of_time(bench: &mut Bench, conversations: &[Conversation]) -> any
 }
 
 /// The share of the turns whose whole text is in the block.
-fn share_in_block<'a>(block: &str, turns: impl ExactSizeIterator<Item = &'a Turn>) -> f64 {
+pub(super) fn share_in_block<'a>(block: &str, turns: impl ExactSizeIterator<Item = &'a Turn>) -> f64 {
     let all = turns.len() as f64;
     let said = |turn: &&Turn| block.contains(&flatten_line(&format!("{}: {}", turn.speaker, turn.text)));
     turns.filter(said).count() as f64 / all
@@ -117,17 +132,25 @@ fn share_in_block<'a>(block: &str, turns: impl ExactSizeIterator<Item = &'a Turn
 async fn observations(bench: &mut Bench, conversations: &[Conversation]) -> anyhow::Result<Scores> {
     let mut scores = Scores::new("LoCoMo facts");
     for conversation in conversations {
-        let fact = |of: &crate::datasets::Observation| Item::fact(&of.subject, "observation", &of.content);
-        let items = conversation.observations.iter().map(fact).collect();
-        let stored = bench.fill("locomo-facts", &Memories { items, ..Memories::default() }).await?;
+        let stored = bench.fill("locomo-facts", &observed(conversation, false)).await?;
+        let for_context = bench.fill("locomo-facts", &observed(conversation, true)).await?;
         let bm25 = bench.bm25(&stored).await?;
         let questions = answered_by_observations(conversation, bench.limit_questions);
         forget_use(bench, &stored).await?;
         for (text, evidence) in &questions {
             let mut found = vec![("BM25".to_owned(), bm25.search(&mut bench.pg, text, ask::LIMIT).await?)];
             found.extend(bench.ask_facts(&stored, text).await?);
+            let on_fused = ask::recall_on(&bench.world.memory, &stored, Mode::Fused, text, ask::LIMIT).await?;
+            found.push(("recall on fused".to_owned(), on_fused));
             for (method, found) in found {
                 scores.add(&method, "R@10", recall_at(&found, evidence, 10));
+            }
+            for (method, mode) in BASES {
+                for tokens in BUDGETS {
+                    let block = ask::context(&bench.world.memory, &for_context, mode, text, tokens).await?;
+                    let shown: Vec<usize> = block.facts.iter().filter_map(|id| for_context.position(id.0)).collect();
+                    scores.add(method, &format!("in {tokens} tokens"), recall_at(&shown, evidence, shown.len()));
+                }
             }
         }
         for value in after_use(bench, &stored, &questions).await? {
@@ -135,6 +158,12 @@ async fn observations(bench: &mut Bench, conversations: &[Conversation]) -> anyh
         }
     }
     Ok(scores)
+}
+
+/// The observations as facts about their speakers.
+fn observed(of: &Conversation, in_global_scope: bool) -> Memories {
+    let fact = |of: &Observation| Item::fact(&of.subject, "observation", &of.content);
+    Memories { items: of.observations.iter().map(fact).collect(), in_global_scope, ..Memories::default() }
 }
 
 /// The questions of categories 1–4 whose evidence is in observations, with the positions of these.

@@ -32,6 +32,8 @@ pub struct Memories {
     pub items: Vec<Item>,
     /// From when until when an item holds, by its position; of a turn, when it was said.
     pub times: HashMap<usize, Range<Timestamp>>,
+    /// Whether the facts have the scope `global`. Otherwise no context block contains them.
+    pub in_global_scope: bool,
 }
 
 pub struct Named {
@@ -107,14 +109,17 @@ impl Memories {
                     "butler": BUTLER, "session_id": id("session", *session), "content": content, "created_at": at,
                     "expires_at": expires_at, "consolidation_status": "consolidated",
                     "metadata": {"speaker": speaker}}),
-                // Each fact has a scope of its own. Otherwise facts with the same subject and predicate, as which
-                // statements about one person are stored, would supersede each other.
+                // Each fact has a scope of its own, or a slot within the global scope. Otherwise facts with the same
+                // subject and predicate, as which statements about one person are stored, would supersede each other.
                 Item::Fact { subject, predicate, content, entity, object } => {
                     let mut line = json!({"type": "fact", "id": id("item", number), "subject": subject,
                         "predicate": predicate, "content": content, "scope": format!("scope-{number}"),
                         "entity_id": entity.map(|entity| id("entity", entity)), "created_at": at, "last_confirmed_at": at});
                     if let Some(object) = object {
                         line["object_entity_id"] = json!(id("entity", *object));
+                    }
+                    if self.in_global_scope {
+                        (line["scope"], line["slot"]) = (json!("global"), json!(number.to_string()));
                     }
                     line
                 }
@@ -216,7 +221,7 @@ async fn import(memory: &Memory, tenant: &TenantId, memories: &Memories) -> anyh
 
 #[cfg(test)]
 mod tests {
-    use super::{Item, Memories, fingerprint};
+    use super::{Item, Memories, Timestamp, fingerprint};
 
     #[test]
     fn the_name_of_a_tenant_follows_from_its_memories_and_the_generation() {
@@ -224,5 +229,16 @@ mod tests {
         assert_eq!(fingerprint(&of("cello"), ""), fingerprint(&of("cello"), ""));
         assert_ne!(fingerprint(&of("cello"), ""), fingerprint(&of("harp"), ""));
         assert_ne!(fingerprint(&of("cello"), ""), fingerprint(&of("cello"), "2"));
+    }
+
+    #[test]
+    fn facts_with_one_subject_and_predicate_keep_different_keys_in_the_global_scope() {
+        let items: Vec<Item> = ["cello", "harp"].map(|content| Item::fact("Ada", "plays", content)).into();
+        let memories = Memories { items, in_global_scope: true, ..Memories::default() };
+        let lines = memories.lines("tenant", Timestamp::default());
+        let keys: Vec<_> = lines.iter().map(|line| (&line["scope"], &line["slot"])).collect();
+        assert_eq!(keys[0].0, "global");
+        assert_eq!(keys[0].0, keys[1].0);
+        assert_ne!(keys[0].1, keys[1].1);
     }
 }

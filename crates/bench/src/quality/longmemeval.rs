@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use butler_domain::MemoryType;
+use butler_memory::search::Mode;
 use clap::ValueEnum;
 
-use super::ask::search;
+use super::ask::{context, search};
+use super::conversations::{BUDGETS, share_in_block};
 use super::fill::Memories;
 use super::scores::{Scores, recall_at};
 use super::{Bench, show_progress};
@@ -45,6 +47,13 @@ pub async fn run(bench: &mut Bench, path: &Path, half: Half) -> anyhow::Result<(
             let turns = ask(LIMITS[0]).await?;
             let more = if sessions(&pool, &turns).len() < SESSIONS { ask(LIMITS[1]).await? } else { turns.clone() };
             add(&mut scores, method, &pool, question, &turns, &more);
+        }
+        if !question.turns.is_empty() {
+            for tokens in BUDGETS {
+                let block = context(&bench.world.memory, &stored, Mode::Hybrid, &question.text, tokens).await?;
+                let evidence = question.turns.iter().map(|turn| &pool.turns[*turn]);
+                scores.add("context", &format!("in {tokens} tokens"), share_in_block(&block.text, evidence));
+            }
         }
     }
     scores.report(&mut bench.report, |method, measure| match (half, method, measure) {

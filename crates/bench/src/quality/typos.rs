@@ -1,5 +1,6 @@
-//! Typos: rare words and names with two typing errors, alone and in a sentence.
+//! Typos: rare words and names with two typing errors, alone and in a sentence; misspelled aliases of entities.
 
+mod aliases;
 mod edits;
 mod facts;
 
@@ -23,7 +24,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
     let mut scores = Scores::new("typos");
     for (number, (word, ..)) in FACTS.iter().enumerate().take(bench.limit_questions) {
         for spelling in 0..SPELLINGS {
-            let typo = misspelled(word, &mut Dice::new(number as u64 * SPELLINGS + spelling));
+            let typo = misspelled(word, 2, &mut Dice::new(number as u64 * SPELLINGS + spelling));
             let sentence = SENTENCES[number % SENTENCES.len()].replace("{w}", &typo);
             for (form, question) in [("one word", &typo), ("in a sentence", &sentence)] {
                 for (method, found) in bench.ask_facts(&stored, question).await? {
@@ -32,9 +33,13 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
             }
         }
     }
-    let has_goal = |method: &str| matches!(method, "hybrid" | "fused" | "recall");
-    scores.report(&mut bench.report, |method, _| has_goal(method).then_some(0.90));
-    Ok(())
+    scores.report(&mut bench.report, |method, _| goal(method));
+    aliases::run(bench).await
+}
+
+/// The least hit@3.
+fn goal(method: &str) -> Option<f64> {
+    matches!(method, "hybrid" | "fused" | "recall").then_some(0.90)
 }
 
 fn memories() -> Memories {

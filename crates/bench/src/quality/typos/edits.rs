@@ -4,15 +4,16 @@ use crate::facts::Dice;
 
 const LETTERS: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
 
-/// The word with two typing errors at any letters. A capital first letter stays a capital.
-pub fn misspelled(word: &str, dice: &mut Dice) -> String {
+/// The word with this many typing errors at any letters. A capital first letter stays a capital.
+pub fn misspelled(word: &str, errors: usize, dice: &mut Dice) -> String {
     let right: Vec<char> = word.to_lowercase().chars().collect();
     loop {
         let mut wrong = right.clone();
-        edit(&mut wrong, dice);
-        edit(&mut wrong, dice);
-        // Two edits can also undo each other, or amount to one.
-        if distance(&right, &wrong) == 2 {
+        for _ in 0..errors {
+            edit(&mut wrong, dice);
+        }
+        // An edit can change nothing, and two edits can undo each other or amount to one.
+        if distance(&right, &wrong) == errors {
             let typed: String = wrong.into_iter().collect();
             return if word.starts_with(char::is_uppercase) { capital(&typed) } else { typed };
         }
@@ -71,11 +72,15 @@ mod tests {
     }
 
     #[test]
-    fn every_misspelling_has_two_errors_and_some_change_the_first_letter() {
-        let typos: Vec<String> = (0..100).map(|seed| misspelled("Gronning", &mut Dice::new(seed))).collect();
+    fn every_misspelling_has_the_errors_asked_for_and_some_change_the_first_letter() {
+        let typos = |errors: usize| -> Vec<String> {
+            (0..100).map(|seed| misspelled("Gronning", errors, &mut Dice::new(seed))).collect()
+        };
         let letters = |word: &str| word.to_lowercase().chars().collect::<Vec<char>>();
-        assert!(typos.iter().all(|typo| distance(&letters("Gronning"), &letters(typo)) == 2));
-        let first = typos.iter().filter(|typo| !typo.starts_with('G')).count();
+        for errors in [1, 2] {
+            assert!(typos(errors).iter().all(|typo| distance(&letters("Gronning"), &letters(typo)) == errors));
+        }
+        let first = typos(2).iter().filter(|typo| !typo.starts_with('G')).count();
         assert!((5..50).contains(&first), "{first} of 100 change the first letter");
     }
 }
