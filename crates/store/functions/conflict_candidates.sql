@@ -42,10 +42,14 @@ BEGIN
     -- Many facts are the only one about their subject. Finding that out costs a tenth of the query below.
     IF NOT p_wide AND NOT EXISTS (
         SELECT FROM facts o
-        WHERE o.tenant_id = p_tenant AND o.holder = ANY (names || fact.holder) AND o.validity = 'active' AND o.id <> p_fact) THEN
+        WHERE o.tenant_id = p_tenant AND o.holder = ANY (names || fact.holder) AND (o.validity = 'active') IS TRUE
+          AND o.id <> p_fact) THEN
         RETURN;
     END IF;
     IF p_wide AND fact.embedding IS NOT NULL THEN
+        -- as many lists as vector_probes reads of an index of this size; 20 is the number before the first training
+        PERFORM set_config('ivfflat.probes',
+                           least(40, coalesce((SELECT v.lists FROM vector_indexes v WHERE v.relation = 'facts'), 20))::text, true);
         alike := ARRAY(SELECT n.id FROM facts_near_probed(p_tenant, NULL, fact.embedding, 10) n WHERE n.distance < 0.1);
     END IF;
     RETURN QUERY
@@ -55,19 +59,19 @@ BEGIN
                    CASE WHEN o.embedding_version_id = fact.embedding_version_id THEN 1 - (o.embedding <=> fact.embedding) END AS similarity
             FROM facts o
             WHERE is_one AND o.tenant_id = p_tenant AND o.holder = fact.holder AND o.predicate_key = fact.predicate_key
-              AND o.scope <> fact.scope AND o.validity = 'active'
+              AND o.scope <> fact.scope AND (o.validity = 'active') IS TRUE
             UNION ALL
             SELECT o.id, 'subject', 2, o.subject, o.predicate, o.content, o.scope, o.holds_from, o.holds_to,
                    CASE WHEN o.embedding_version_id = fact.embedding_version_id THEN 1 - (o.embedding <=> fact.embedding) END
             FROM facts o
             WHERE o.tenant_id = p_tenant AND o.holder = ANY (names) AND o.predicate_key = fact.predicate_key
-              AND o.validity = 'active'
+              AND (o.validity = 'active') IS TRUE
             UNION ALL
             (SELECT n.id, 'near', 3, n.subject, n.predicate, n.content, n.scope, n.holds_from, n.holds_to, n.similarity
              FROM (SELECT o.id, o.subject, o.predicate, o.content, o.scope, o.holds_from, o.holds_to,
                           1 - (o.embedding <=> fact.embedding) AS similarity
                    FROM facts o
-                   WHERE o.tenant_id = p_tenant AND o.holder = fact.holder AND o.validity = 'active'
+                   WHERE o.tenant_id = p_tenant AND o.holder = fact.holder AND (o.validity = 'active') IS TRUE
                      AND o.embedding_version_id = fact.embedding_version_id LIMIT compared) n
              WHERE n.id <> p_fact AND n.similarity > 0.6
              ORDER BY n.similarity DESC, n.id LIMIT 10)

@@ -7,7 +7,8 @@
 -- the sweep and link_stated_fact do not take that lock.
 --
 -- Planning a statement costs more than running it, so all plans are generic ones. Every statement finds its rows by the key or
--- by id. Without sequential scans, because a plan may be made while the table is still small.
+-- by id. Without sequential scans, because a plan may be made while the table is still small. Then all indexes seem equally
+-- good: IS TRUE around scope and validity leaves facts_timeline, which has the holder and the predicate.
 CREATE OR REPLACE FUNCTION store_fact(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_fact jsonb, p_embedding real[], p_request jsonb)
 RETURNS TABLE (outcome text, merged_into uuid, answer jsonb) LANGUAGE plpgsql
@@ -134,8 +135,8 @@ BEGIN
     IF rule.is_temporal AND NOT said_by_many THEN
         siblings := ARRAY(
             SELECT f.id FROM facts f
-            WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
-              AND f.validity = 'active' AND f.holds_from = coalesce(fact.valid_from, fact.observed_at, p_at)
+            WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND (f.scope = fact.scope) IS TRUE
+              AND (f.validity = 'active') IS TRUE AND f.holds_from = coalesce(fact.valid_from, fact.observed_at, p_at)
             UNION
             SELECT f.id FROM facts f
             WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
@@ -148,8 +149,8 @@ BEGIN
             INTO siblings, last_said, last_date, has_dates
             FROM facts f,
                  LATERAL (SELECT slot_base(f.slot) = fact_slot AS is_own, coalesce(f.observed_at, f.created_at) AS said) k
-            WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
-              AND f.validity = 'active';
+            WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND (f.scope = fact.scope) IS TRUE
+              AND (f.validity = 'active') IS TRUE;
     END IF;
     others := CASE WHEN fact.replaces IS NULL THEN siblings ELSE siblings || fact.replaces END;
     -- Statements of a key are ordered by when they were said. What is said now comes last, also within one batch and if
@@ -182,7 +183,8 @@ BEGIN
                                            AND coalesce(fact.valid_to = f.valid_to, fact.valid_to IS NULL)
                                            AND (fact.valid_from IS NULL OR f.valid_from IS NOT NULL) END AS fits) d
             -- The holder again: link_stated_fact may have moved a fact to an entity meanwhile.
-            WHERE f.tenant_id = p_tenant AND f.holder IN (of_holder, replaced_holder) AND f.id = ANY (others) AND f.validity = 'active'
+            WHERE f.tenant_id = p_tenant AND f.holder IN (of_holder, replaced_holder) AND f.id = ANY (others)
+              AND (f.validity = 'active') IS TRUE
               AND CASE WHEN fact.replaces IS NOT NULL THEN f.id = fact.replaces
                        ELSE (NOT rule.is_temporal OR f.holds_from = coalesce(fact.valid_from, said))
                             AND (slot_base(f.slot) = fact_slot AND (f.slot = fact_slot OR s.is_same AND d.fits)
@@ -217,7 +219,8 @@ BEGIN
                OR EXISTS (SELECT FROM tombstones t WHERE t.tenant_id = p_tenant AND t.hash IS NOT NULL AND t.allowed_at IS NULL),
                EXISTS (SELECT FROM proposals p WHERE p.tenant_id = p_tenant AND p.state = 'rejected'),
                EXISTS (SELECT FROM facts f
-                       WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.validity = 'active' AND f.id IS DISTINCT FROM known.id)
+                       WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND (f.validity = 'active') IS TRUE
+                         AND f.id IS DISTINCT FROM known.id)
             INTO has_forgotten, has_rejected, has_others;
         IF has_forgotten AND fact.forgotten <> 'checked' THEN
             SELECT jsonb_agg(to_jsonb(f)) INTO answer
@@ -242,7 +245,7 @@ BEGIN
                AND NOT EXISTS (SELECT FROM facts f
                                WHERE f.tenant_id = p_tenant
                                  AND f.holder IN (of_holder, fact_holder(NULL, fact.subject))
-                                 AND f.predicate_key = of_key AND f.validity = 'active'
+                                 AND f.predicate_key = of_key AND (f.validity = 'active') IS TRUE
                                  AND content_key(f.content) = of_content) THEN
                 outcome := 'rejected';
                 RETURN NEXT;
@@ -291,7 +294,8 @@ BEGIN
                 superseded := ARRAY(
                     SELECT f
                     FROM facts f
-                    WHERE f.tenant_id = p_tenant AND f.holder IN (of_holder, replaced_holder) AND f.id = ANY (others) AND f.validity = 'active'
+                    WHERE f.tenant_id = p_tenant AND f.holder IN (of_holder, replaced_holder) AND f.id = ANY (others)
+                      AND (f.validity = 'active') IS TRUE
                       AND (f.id = fact.replaces OR f.slot = fact_slot
                            OR said_by_many AND slot_base(f.slot) <> fact_slot AND content_key(f.content) = of_content
                               AND coalesce(f.object_entity_id = object_id, true))
@@ -315,7 +319,7 @@ BEGIN
         IF is_new THEN
             is_new := NOT EXISTS (
                 SELECT FROM facts f
-                WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND f.scope = fact.scope
+                WHERE f.tenant_id = p_tenant AND f.holder = of_holder AND f.predicate_key = of_key AND (f.scope = fact.scope) IS TRUE
                   AND slot_base(f.slot) = fact_slot AND NOT f.corrected);
         END IF;
         INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding, search_vector, scope, importance, confidence,
