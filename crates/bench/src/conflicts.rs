@@ -1,9 +1,11 @@
-//! How well duplicates and contradictions are recognised, on generated pairs of statements with known truth.
+//! How well duplicates and contradictions are recognised, on generated pairs of statements with known truth, and what
+//! returns after it was forgotten.
 //!
 //! The pairs of every second topic serve to choose the thresholds; the figures come from the others.
 
 mod pairs;
 mod recorded;
+mod replay;
 mod topics;
 
 use butler_domain::statements::{PARAPHRASE, contradiction_about, details, is_paraphrase_about};
@@ -33,6 +35,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     let mut report = Report::new("conflicts");
     of_statements(&mut report, &world.engine, args.wrong).await?;
     recorded::run(&mut report, &world, args.wrong).await?;
+    replay::run(&mut report, &world.memory).await?;
     world.stop()?;
     Ok(report)
 }

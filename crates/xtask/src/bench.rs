@@ -21,7 +21,7 @@ enum Bench {
     Embed,
     /// Stores and recalls per second by 1 to 32 clients over HTTP.
     Clients,
-    /// Precision and recall of duplicates and contradictions on generated pairs of statements.
+    /// Precision and recall of duplicates and contradictions, and what returns after it was forgotten.
     Conflicts,
     /// A session's context over HTTP with 1k, 10k and 100k facts.
     Context,

@@ -107,3 +107,25 @@ pub fn pairs_of_same_words() -> impl Iterator<Item = Pair> {
         stored: Stored::OtherPredicate,
     })
 }
+
+/// One value of a topic, in all the ways to state it and to deny it.
+pub struct Statement {
+    pub predicate: &'static str,
+    pub ways: Vec<String>,
+    pub denials: Vec<String>,
+}
+
+/// All values of all topics.
+pub fn statements() -> Vec<Statement> {
+    let of =
+        |texts: &[&str], value: &str| -> Vec<String> { texts.iter().map(|text| text.replace("{}", value)).collect() };
+    TOPICS
+        .iter()
+        .flat_map(|topic| topic.values.iter().map(move |value| (topic, value)))
+        .map(|(topic, value)| Statement {
+            predicate: topic.predicates[0],
+            ways: of(topic.ways, value),
+            denials: of(topic.denials, value),
+        })
+        .collect()
+}
