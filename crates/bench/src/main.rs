@@ -54,7 +54,7 @@ enum Bench {
     Api(api::Args),
     /// Stores and recalls per second by 1 to 32 clients over HTTP.
     Clients(clients::Args),
-    /// Precision and recall of duplicates and contradictions on generated pairs of statements.
+    /// Precision and recall of duplicates and contradictions on generated pairs, and what returns after it was forgotten.
     Conflicts(conflicts::Args),
     /// Building the consolidation prompt, applying its answer, and episode cleanup beside a writer.
     Consolidate(consolidate::Args),

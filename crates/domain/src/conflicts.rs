@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 pub use crate::kinds::Related;
 use crate::statements::{Difference, contradiction_about, details, is_paraphrase_about, normal_form, word_overlap};
 
+// `bench conflicts` measures these thresholds.
 /// The least similarity of two facts about the same thing that can contradict each other under different predicates.
 const ABOUT_THE_SAME: f64 = 0.70;
-/// The least similarity and word overlap of a repeated statement whose predicates or subjects differ. Higher than for one
-/// key, because a predicate can change what the same words say: "lives_in" and "born_in".
-const NEAR_IDENTICAL: f64 = 0.90;
-const NEAR_IDENTICAL_WORDS: f64 = 0.75;
+/// The least similarity of a repeated statement whose predicates or subjects differ. Higher than for one key, because a
+/// predicate can change what the same words say: "lives_in" and "born_in".
+pub const NEAR_IDENTICAL: f64 = 0.90;
+/// The least word overlap of a repeated statement whose predicates or subjects differ.
+pub const NEAR_IDENTICAL_WORDS: f64 = 0.75;
 
 /// Whether two facts cannot both be true, or say the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -56,7 +58,7 @@ pub struct Side {
 
 impl Side {
     /// The statement with its predicate, which may say as much as the content: "likes: tea", "dislikes: tea".
-    fn statement(&self) -> String {
+    pub fn statement(&self) -> String {
         format!("{}: {}", self.predicate.replace(['_', '-'], " "), self.content)
     }
 }
@@ -79,7 +81,8 @@ pub fn conflict(a: &Side, b: &Side, related: Related, similarity: Option<f64>) -
         Related::Near => near(a, b, similarity),
         Related::Other => {
             let same_predicate = normal_form(&a.predicate) == normal_form(&b.predicate);
-            (same_predicate && repeats(a, b, similarity)).then_some((Kind::Duplicate, ConflictReason::NearIdentical))
+            (same_predicate && repeats(a, b, similarity, NEAR_IDENTICAL, NEAR_IDENTICAL_WORDS))
+                .then_some((Kind::Duplicate, ConflictReason::NearIdentical))
         }
     }
 }
@@ -97,7 +100,7 @@ fn near(a: &Side, b: &Side, similarity: f64) -> Option<(Kind, ConflictReason)> {
             difference => Some((Kind::Contradiction, difference.into())),
         };
     }
-    if repeats(a, b, similarity) {
+    if repeats(a, b, similarity, NEAR_IDENTICAL, NEAR_IDENTICAL_WORDS) {
         return Some((Kind::Duplicate, ConflictReason::NearIdentical));
     }
     let difference = (similarity >= ABOUT_THE_SAME)
@@ -106,13 +109,13 @@ fn near(a: &Side, b: &Side, similarity: f64) -> Option<(Kind, ConflictReason)> {
     Some((Kind::Contradiction, difference.into()))
 }
 
-/// Whether two facts of different keys say the same. The content must be a sentence of its own: "Berlin" says something
-/// else as a home than as a place of birth.
-fn repeats(a: &Side, b: &Side, similarity: f64) -> bool {
+/// Whether two facts of different keys say the same, with these least values of similarity and word overlap. The content
+/// must be a sentence of its own: "Berlin" says something else as a home than as a place of birth.
+pub fn repeats(a: &Side, b: &Side, similarity: f64, least_similarity: f64, least_words: f64) -> bool {
     let words = a.content.split_whitespace().count().min(b.content.split_whitespace().count());
     words > 2
-        && similarity >= NEAR_IDENTICAL
-        && word_overlap(&a.content, &b.content) >= NEAR_IDENTICAL_WORDS
+        && similarity >= least_similarity
+        && word_overlap(&a.content, &b.content) >= least_words
         && details(&a.statement()).agrees_with(&details(&b.statement()))
 }
 

@@ -30,7 +30,7 @@ mod isolation;
 pub mod jobs;
 mod links;
 mod memory;
-mod predicates;
+pub mod predicates;
 mod recall;
 mod reembed;
 mod references;

@@ -21,6 +21,8 @@ enum Bench {
     Embed,
     /// Stores and recalls per second by 1 to 32 clients over HTTP.
     Clients,
+    /// Precision and recall of duplicates and contradictions, and what returns after it was forgotten.
+    Conflicts,
     /// A session's context over HTTP with 1k, 10k and 100k facts.
     Context,
     /// Consolidation without the model, and episode cleanup.
@@ -68,6 +70,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 .args(&args.rest),
         ),
         Bench::Clients => program("clients", &args.rest),
+        Bench::Conflicts => program("conflicts", &args.rest),
         Bench::Context => program("context", &args.rest),
         Bench::Consolidate => program("consolidate", &args.rest),
         Bench::Api => program("api", &args.rest),

@@ -1,4 +1,4 @@
-//! The generated pairs: topics with several ways to say the same, values, and ways to deny it.
+//! The topics of the generated pairs: several ways to say the same, values, and ways to deny it.
 
 /// What is true of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,92 +13,84 @@ pub enum Truth {
     Update,
 }
 
-#[derive(Debug, Clone)]
-pub struct Pair {
-    pub topic: usize,
-    pub predicate: &'static str,
-    pub a: String,
-    pub b: String,
-    pub truth: Truth,
-}
-
-struct Topic {
-    predicate: &'static str,
+pub struct Topic {
+    /// Two predicates under which it may be stored.
+    pub predicates: [&'static str; 2],
     /// Ways to say that `{}` is the value.
-    ways: &'static [&'static str],
-    values: &'static [&'static str],
+    pub ways: &'static [&'static str],
+    pub values: &'static [&'static str],
     /// What another value means.
-    other: Truth,
+    pub other: Truth,
     /// Ways to deny it.
-    denials: &'static [&'static str],
+    pub denials: &'static [&'static str],
 }
 
 const fn topic(
-    predicate: &'static str,
+    predicates: [&'static str; 2],
     other: Truth,
     ways: &'static [&'static str],
     denials: &'static [&'static str],
     values: &'static [&'static str],
 ) -> Topic {
-    Topic { predicate, ways, values, other, denials }
+    Topic { predicates, ways, values, other, denials }
 }
 
 use Truth::{Contradiction as Excludes, Unrelated as Differs, Update as Changes};
 
 /// Statements as people and models write them: with and without a subject, short and long, in the first half and the second
 /// half of the list about equally often.
-const TOPICS: &[Topic] = &[
+pub const TOPICS: &[Topic] = &[
     topic(
-        "home",
+        ["home", "residence"],
         Changes,
         &["Lives in {}", "Anna resides in {}", "Her home is in {}", "Anna is living in {}."],
         &["Does not live in {}", "Anna doesn't live in {}"],
         &["Berlin", "Lisbon", "Toronto", "Nairobi"],
     ),
     topic(
-        "employer",
+        ["employer", "works_at"],
         Changes,
         &["Works at {}", "Is employed by {}", "Anna works for {}", "Her employer is {}"],
         &["Does not work at {}", "Anna no longer works for {}"],
         &["Siemens", "Spotify", "Nestlé", "Toyota"],
     ),
     topic(
-        "weight",
+        ["weight", "body_mass"],
         Excludes,
         &["Weighs {} kg", "Anna weighs {} kilograms", "Her weight is {}kg", "Body weight: {} kg"],
         &["Does not weigh {} kg"],
         &["72", "75", "68", "81"],
     ),
     topic(
-        "height",
+        ["height", "body_height"],
         Excludes,
         &["Is {} cm tall", "Anna's height is {} cm", "She is {} centimetres tall", "Height: {} cm"],
         &["Is not {} cm tall"],
         &["172", "168", "181", "175"],
     ),
     topic(
-        "age",
+        ["age", "years_old"],
         Excludes,
         &["Is {} years old", "Anna is {} years old", "Her age is {} years", "She is {} years of age"],
         &["Is not {} years old"],
         &["34", "35", "41", "29"],
     ),
     topic(
-        "children",
+        ["children", "number_of_children"],
         Excludes,
         &["Has {} children", "Anna has {} children", "Is a parent of {} children", "She has {} kids"],
         &["Does not have {} children"],
         &["two", "three", "four", "five"],
     ),
     topic(
-        "diet",
+        ["diet", "eating_habits"],
         Differs,
         &["Eats {}", "Anna eats {}", "She regularly eats {}", "{} is part of her diet"],
         &["Does not eat {}", "Anna never eats {}", "She doesn't eat {}"],
         &["meat", "cheese", "mushrooms", "lentils"],
     ),
     topic(
-        "drink",
+        ["drink", "morning_routine"],
         Differs,
         &[
             "Drinks {} every morning",
@@ -110,14 +102,14 @@ const TOPICS: &[Topic] = &[
         &["green tea", "black coffee", "orange juice", "oat milk"],
     ),
     topic(
-        "allergy",
+        ["allergy", "allergic_to"],
         Differs,
         &["Is allergic to {}", "Has an allergy to {}", "Anna is allergic to {}", "Suffers from a {} allergy"],
         &["Is not allergic to {}", "Has no allergy to {}"],
         &["peanuts", "pollen", "shellfish", "cats"],
     ),
     topic(
-        "colour",
+        ["colour", "favourite_colour"],
         Changes,
         &[
             "Favourite colour is {}",
@@ -129,28 +121,28 @@ const TOPICS: &[Topic] = &[
         &["blue", "green", "red", "purple"],
     ),
     topic(
-        "pet",
+        ["pet", "animal"],
         Differs,
         &["Has a {}", "Anna owns a {}", "Keeps a {} as a pet", "She has a pet {}"],
         &["Does not have a {}", "Anna has no {}"],
         &["dog", "cat", "parrot", "rabbit"],
     ),
     topic(
-        "partner",
+        ["partner", "husband"],
         Changes,
         &["Is married to {}", "Anna's husband is {}", "Her spouse is {}", "{} is her husband"],
         &["Is not married to {}", "Anna is no longer married to {}"],
         &["Tom", "Rafael", "Kenji", "Oliver"],
     ),
     topic(
-        "birthday",
+        ["birthday", "date_of_birth"],
         Excludes,
         &["Birthday is on {}", "Anna was born on {}", "Her birthday is {}", "Date of birth: {}"],
         &["Birthday is not on {}"],
         &["5 March 1990", "6 March 1990", "12 July 1988", "1 May 1991"],
     ),
     topic(
-        "meeting",
+        ["meeting", "team_meeting"],
         Excludes,
         &[
             "The team meeting is on {}",
@@ -162,7 +154,7 @@ const TOPICS: &[Topic] = &[
         &["Monday", "Tuesday", "Thursday", "Friday"],
     ),
     topic(
-        "deadline",
+        ["deadline", "due_date"],
         Excludes,
         &[
             "The deadline is {}",
@@ -174,49 +166,49 @@ const TOPICS: &[Topic] = &[
         &["3 June", "10 June", "17 September", "1 October"],
     ),
     topic(
-        "budget",
+        ["budget", "available_money"],
         Excludes,
         &["The budget is {} euros", "Has a budget of {} euros", "The available budget is €{}", "{} euros are budgeted"],
         &["The budget is not {} euros"],
         &["5000", "7500", "12000", "900"],
     ),
     topic(
-        "languages",
+        ["languages", "speaks"],
         Differs,
         &["Speaks {}", "Anna is fluent in {}", "She can speak {}", "Knows how to speak {}"],
         &["Does not speak {}", "Anna cannot speak {}"],
         &["Spanish", "Finnish", "Turkish", "Swahili"],
     ),
     topic(
-        "instrument",
+        ["instrument", "musical_skill"],
         Differs,
         &["Plays the {}", "Anna can play the {}", "She is a {} player", "Knows how to play the {}"],
         &["Does not play the {}", "Anna doesn't play the {}"],
         &["piano", "violin", "cello", "guitar"],
     ),
     topic(
-        "sport",
+        ["sport", "hobby"],
         Differs,
         &["Enjoys {}", "Likes {} a lot", "Anna is fond of {}", "{} is one of her hobbies"],
         &["Hates {}", "Does not enjoy {}", "Anna dislikes {}"],
         &["tennis", "bouldering", "fencing", "sailing"],
     ),
     topic(
-        "commute",
+        ["commute", "way_to_work"],
         Changes,
         &["Commutes by {}", "Goes to work by {}", "Anna takes the {} to work", "Her commute is by {}"],
         &["Does not commute by {}", "Never goes to work by {}"],
         &["train", "bike", "bus", "tram"],
     ),
     topic(
-        "editor",
+        ["editor", "development_tool"],
         Changes,
         &["Uses {} as editor", "Anna's editor is {}", "Writes code in {}", "Her code editor is {}"],
         &["Does not use {} as editor"],
         &["Emacs", "Neovim", "Zed", "Helix"],
     ),
     topic(
-        "indentation",
+        ["indentation", "code_style"],
         Changes,
         &[
             "Indents with {}",
@@ -228,7 +220,7 @@ const TOPICS: &[Topic] = &[
         &["tabs", "spaces", "two spaces", "four spaces"],
     ),
     topic(
-        "database",
+        ["database", "data_store"],
         Changes,
         &[
             "The project uses {}",
@@ -240,7 +232,7 @@ const TOPICS: &[Topic] = &[
         &["PostgreSQL", "SQLite", "MongoDB", "MySQL"],
     ),
     topic(
-        "port",
+        ["port", "server_port"],
         Excludes,
         &[
             "The server listens on port {}",
@@ -252,7 +244,7 @@ const TOPICS: &[Topic] = &[
         &["8080", "8150", "3000", "5432"],
     ),
     topic(
-        "release",
+        ["release", "launch_date"],
         Excludes,
         &[
             "The release is planned for {}",
@@ -264,7 +256,7 @@ const TOPICS: &[Topic] = &[
         &["4 April", "18 April", "2 May", "30 June"],
     ),
     topic(
-        "dose",
+        ["dose", "medication"],
         Excludes,
         &[
             "Takes {} mg of ibuprofen",
@@ -276,14 +268,14 @@ const TOPICS: &[Topic] = &[
         &["200", "400", "600", "800"],
     ),
     topic(
-        "doctor",
+        ["doctor", "physician"],
         Changes,
         &["Her doctor is {}", "Anna sees {} for check-ups", "{} is Anna's doctor", "Her physician is {}"],
         &["Her doctor is not {}"],
         &["Dr Weber", "Dr Okafor", "Dr Silva", "Dr Tanaka"],
     ),
     topic(
-        "sleep",
+        ["sleep", "sleep_duration"],
         Excludes,
         &[
             "Sleeps {} hours a night",
@@ -295,14 +287,14 @@ const TOPICS: &[Topic] = &[
         &["7", "8", "6", "9"],
     ),
     topic(
-        "wake",
+        ["wake", "wake_up_time"],
         Excludes,
         &["Gets up at {}", "Anna wakes up at {}", "Her alarm rings at {}", "She is up at {}"],
         &["Does not get up at {}"],
         &["6:30", "7:00", "5:45", "8:15"],
     ),
     topic(
-        "seat",
+        ["seat", "seat_preference"],
         Changes,
         &[
             "Prefers {} seats",
@@ -314,28 +306,28 @@ const TOPICS: &[Topic] = &[
         &["window", "aisle", "front", "rear"],
     ),
     topic(
-        "music",
+        ["music", "listens_to"],
         Differs,
         &["Listens to {}", "Anna listens to {} music", "Her kind of music is {}", "Likes to listen to {}"],
         &["Does not listen to {}", "Never listens to {}"],
         &["jazz", "techno", "folk", "opera"],
     ),
     topic(
-        "smoking",
+        ["smoking", "habit"],
         Differs,
         &["Smokes {}", "Anna smokes {}", "She is a smoker of {}", "Has the habit of smoking {}"],
         &["Does not smoke {}", "Stopped smoking {}", "Anna quit smoking {}"],
         &["cigarettes", "cigars", "a pipe", "shisha"],
     ),
     topic(
-        "car",
+        ["car", "vehicle"],
         Changes,
         &["Drives a {}", "Anna's car is a {}", "She owns a {}", "Her vehicle is a {}"],
         &["Does not drive a {}", "Anna no longer drives a {}"],
         &["Volvo", "Tesla", "Fiat", "Honda"],
     ),
     topic(
-        "floor",
+        ["floor", "apartment_floor"],
         Excludes,
         &[
             "The flat is on floor {}",
@@ -347,7 +339,7 @@ const TOPICS: &[Topic] = &[
         &["4", "5", "6", "7"],
     ),
     topic(
-        "newsletter",
+        ["newsletter", "subscription"],
         Differs,
         &[
             "Wants the {} newsletter",
@@ -359,7 +351,7 @@ const TOPICS: &[Topic] = &[
         &["gardening", "science", "fashion", "chess"],
     ),
     topic(
-        "notifications",
+        ["notifications", "notification_setting"],
         Excludes,
         &[
             "Wants notifications {}",
@@ -371,14 +363,14 @@ const TOPICS: &[Topic] = &[
         &["enabled", "disabled", "on", "off"],
     ),
     topic(
-        "reading",
+        ["reading", "current_book"],
         Differs,
         &["Is reading {}", "Anna is currently reading {}", "The book she reads now is {}", "Currently reads {}"],
         &["Is not reading {}"],
         &["Dune", "Emma", "Ulysses", "Beloved"],
     ),
     topic(
-        "training",
+        ["training", "workouts"],
         Excludes,
         &[
             "Trains {} times a week",
@@ -390,14 +382,14 @@ const TOPICS: &[Topic] = &[
         &["two", "three", "four", "five"],
     ),
     topic(
-        "answer_style",
+        ["answer_style", "communication_preference"],
         Changes,
         &["Prefers {} answers", "Anna likes {} answers", "Give her {} answers", "Answers should be {}"],
         &["Does not like {} answers"],
         &["short", "detailed", "formal", "funny"],
     ),
     topic(
-        "holiday",
+        ["holiday", "vacation_destination"],
         Changes,
         &["Spends the holidays in {}", "Goes on holiday to {}", "Anna's holiday destination is {}", "Vacations in {}"],
         &["Does not spend the holidays in {}"],
@@ -405,34 +397,12 @@ const TOPICS: &[Topic] = &[
     ),
 ];
 
-/// All pairs, always the same.
-pub fn pairs() -> Vec<Pair> {
-    let mut pairs = Vec::new();
-    for (number, topic) in TOPICS.iter().enumerate() {
-        let mut push = |a: String, b: String, truth| {
-            pairs.push(Pair { topic: number, predicate: topic.predicate, a, b, truth });
-        };
-        let way = |place: usize, value: usize| {
-            topic.ways[place % topic.ways.len()].replace("{}", topic.values[value % topic.values.len()])
-        };
-        for place in 0..4 {
-            push(way(place, place), way(place + 1, place), Truth::Paraphrase);
-        }
-        for place in 0..2 {
-            push(way(place, place), way(place, place + 1), topic.other);
-            push(way(place, place + 2), way(place + 1, place + 3), topic.other);
-        }
-        for (place, denial) in topic.denials.iter().enumerate() {
-            push(way(place, place), denial.replace("{}", topic.values[place]), Truth::Contradiction);
-        }
-        let denied = |place: usize| topic.denials[place].replace("{}", topic.values[0]);
-        if topic.denials.len() > 1 {
-            push(denied(0), denied(1), Truth::Paraphrase);
-        }
-        let next = &TOPICS[(number + 3) % TOPICS.len()];
-        for place in 0..2 {
-            push(way(place, place), next.ways[place].replace("{}", next.values[place]), Truth::Unrelated);
-        }
-    }
-    pairs
-}
+/// The same words under two predicates that make them say different things.
+pub const SAME_WORDS: &[([&str; 2], &str)] = &[
+    (["birthplace", "holiday_destination"], "A small village near Lisbon"),
+    (["learns", "teaches"], "Italian for complete beginners"),
+    (["former_employer", "client"], "A software company in Berlin"),
+    (["gift_for_mother", "own_wish"], "A red leather handbag"),
+    (["lost_item", "favourite_jewellery"], "The silver ring of her grandmother"),
+    (["favourite_dish", "last_meal"], "Pasta with fresh wild mushrooms"),
+];

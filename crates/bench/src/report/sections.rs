@@ -50,7 +50,7 @@ pub const SECTIONS: &[(&str, &str, &str)] = &[
     (
         "conflicts",
         "Duplicates and contradictions",
-        "Pairs of statements with the same subject and predicate, judged without an LLM.",
+        "Pairs of statements, judged by themselves and by the conflicts that a real memory records after storing both; without an LLM. Then half of a memory is forgotten, and other words for all of it are stored.",
     ),
     ("resolve", "Resolving names", "`entity_resolve` over HTTP among 100k entities."),
     (
