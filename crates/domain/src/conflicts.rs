@@ -66,6 +66,14 @@ impl Side {
 /// Whether two facts that hold at the same time are in conflict. `similarity` is the cosine similarity of their embeddings.
 pub fn conflict(a: &Side, b: &Side, related: Related, similarity: Option<f64>) -> Option<(Kind, ConflictReason)> {
     let similarity = similarity.unwrap_or(0.0);
+    // Each of two names of one entity may stand in the content of its fact.
+    let renamed;
+    let b = if related == Related::Subject {
+        renamed = Side { content: b.content.replace(&b.subject, &a.subject), ..b.clone() };
+        &renamed
+    } else {
+        b
+    };
     let same_content = || is_paraphrase_about(&a.subject, &a.content, &b.content, similarity);
     let differs = || {
         contradiction_about(&a.subject, &a.content, &b.content)
@@ -139,6 +147,16 @@ mod tests {
         assert_eq!(found("Weighs 72 kg", "Weighs 75 kg"), Some((Kind::Contradiction, ConflictReason::Number)));
         assert_eq!(found("Lives in Berlin", "Anna lives in Berlin."), None);
         assert_eq!(found("Berlin", "Berlin, Germany"), None);
+    }
+
+    #[test]
+    fn two_names_of_one_entity_are_no_difference() {
+        let of = |subject: &str, content: &str| Side { subject: subject.to_owned(), ..side("employer", content) };
+        let found = |a, b| conflict(&of("Anna", a), &of("Annie", b), Related::Subject, Some(0.95));
+        let repeated = Some((Kind::Duplicate, ConflictReason::NearIdentical));
+        assert_eq!(found("Anna works for Siemens", "Annie works for Siemens"), repeated);
+        let differs = Some((Kind::Contradiction, ConflictReason::Subjects));
+        assert_eq!(found("Anna works for Siemens", "Annie works for Bosch"), differs);
     }
 
     #[test]

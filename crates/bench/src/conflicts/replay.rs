@@ -52,5 +52,5 @@ pub async fn run(report: &mut Report, memory: &Memory) -> anyhow::Result<()> {
 
 /// Every second value of each topic.
 const fn is_forgotten(place: usize) -> bool {
-    place % 2 == 0
+    place.is_multiple_of(2)
 }
