@@ -1355,7 +1355,7 @@ export interface components {
             score: number | null;
             /** @description What a language model says the pair is, if one judged it. */
             verdict: components["schemas"]["Verdict"] | null;
-            why: components["schemas"]["Why"];
+            why: components["schemas"]["ConflictReason"];
         };
         /** @description A response with one item. */
         ConflictAtAnswer: {
@@ -1367,6 +1367,8 @@ export interface components {
             data: components["schemas"]["ConflictAt"][];
             meta: components["schemas"]["PageMeta"];
         };
+        /** @description In what two facts differ, or where they repeat each other. */
+        ConflictReason: ("number" | "date" | "negation" | "opposite" | "near_identical") | "scopes" | "subjects";
         /** @description One of the two facts of a conflict. */
         ConflictSide: {
             content: string;
@@ -2092,7 +2094,7 @@ export interface components {
             /** @description Whether the query names its subject or object. */
             named: boolean | null;
             /** @description The parts of a fused or deep score. */
-            parts: unknown;
+            parts: components["schemas"]["FusedScore"] | null;
             /**
              * Format: int64
              * @description The index lists that were probed, with `ann` only.
@@ -2102,7 +2104,7 @@ export interface components {
              * @description If relations lead to it from an entity that the query names: their number (hops), the last of them (via, a fact), and
              *     how well they match the query together (score).
              */
-            reached: unknown;
+            reached: components["schemas"]["Reached"] | null;
             /**
              * @description `exact` for a full comparison, or `ann` for the approximate index. A suffix `+all` means that too few rows
              *     passed the filters, so every row was compared.
@@ -2435,6 +2437,19 @@ export interface components {
          * @enum {string}
          */
         FoundKind: "fact" | "rule" | "episode" | "entity";
+        /** @description The score of the modes `fused` and `deep`, and its parts. */
+        FusedScore: {
+            /** Format: double */
+            keyword: number | null;
+            /** Format: double */
+            score: number;
+            /** Format: double */
+            semantic: number | null;
+            /** Format: double */
+            session: number | null;
+            /** Format: double */
+            speaker: number | null;
+        };
         GrantItem: {
             butler: string;
             /** @description The id under which the client registered, or the address of the document that describes it. */
@@ -2513,7 +2528,7 @@ export interface components {
             /** @description The first moment at which it is no longer true: as stated, or where the next value begins. */
             valid_to?: string | null;
         };
-        /** @description An entity of the graph. */
+        /** @description A node: an entity that at least one relation starts from or leads to. */
         GraphEntity: {
             canonical_name: string;
             /**
@@ -3091,7 +3106,7 @@ export interface components {
              */
             facts_total: number;
         };
-        /** @description A fact of a profile. */
+        /** @description An active fact of one entity, shown to help a person decide about the merge. */
         ProfileFact: {
             content: string;
             predicate: string;
@@ -3128,6 +3143,24 @@ export interface components {
             data: components["schemas"]["ProposalAt"][];
             meta: components["schemas"]["PageMeta"];
         };
+        /** @description The way to a fact along relations. */
+        Reached: {
+            /**
+             * Format: uint
+             * @description The number of relations on the way.
+             */
+            hops: number;
+            /**
+             * Format: double
+             * @description How well the fact and the relations match the query together.
+             */
+            score: number;
+            /**
+             * Format: uuid
+             * @description The last of them, which is a fact itself.
+             */
+            via: string;
+        };
         /** @description Why a memory is not returned. */
         Reason: {
             code: components["schemas"]["ReasonCode"];
@@ -3143,6 +3176,7 @@ export interface components {
         };
         /** @description The filter that excludes a memory, or the cut that it misses. */
         ReasonCode: ("scope" | "superseded" | "expired" | "forgotten" | "confidence" | "limit" | "token_budget") | "query" | "type" | "proposed" | "rejected" | "held" | "time" | "not_embedded" | "no_match" | "candidates" | "relevance" | "setting";
+        /** @description What a suspicious passage tries to make an agent do. */
         ReasonKind: "override" | "command" | "role_play" | "tool_call" | "hidden_unicode" | "blob" | "exfiltration";
         RecallView: {
             butler: string;
@@ -3600,6 +3634,66 @@ export interface components {
             data: components["schemas"]["StatsView"];
             meta: components["schemas"]["Meta"];
         };
+        /** @description How unrelated memories of the store compare with the query. */
+        StoreBackground: {
+            /** Format: double */
+            compared: number | null;
+            /** Format: double */
+            deviation: number | null;
+            /** Format: double */
+            mean: number | null;
+            /** Format: double */
+            rows: number | null;
+            /** @description The terms of the query and the number of rows that contain each. */
+            terms: {
+                [key: string]: number;
+            } | null;
+        };
+        /** @description A store that was searched. */
+        StoreInfo: {
+            /** @description Present if it was requested. */
+            background?: components["schemas"]["StoreBackground"] | null;
+            /** @description The pairs of facts found that contradict each other, if they were requested. */
+            conflicts?: [
+                string,
+                string
+            ][];
+            /** @description Words of the memories that misspelled or unaccented words of the query were corrected to, each with the word typed. */
+            corrections?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Format: int32
+             * @description Lists of the vector index.
+             */
+            lists: number | null;
+            /**
+             * Format: double
+             * @description Time in the server.
+             * @default 0
+             */
+            ms: number;
+            /**
+             * Format: double
+             * @description Rows of the tenant that can be found. An estimate for a large store.
+             */
+            rows: number;
+            /**
+             * @description Whether the store is so small that every row is compared.
+             * @default false
+             */
+            small: boolean;
+            /**
+             * Format: double
+             * @description Rows of the whole table.
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description Rows that the vector index was trained on. Null: it was never trained.
+             */
+            trained: number | null;
+        };
         TokenItem: {
             /** @description The only butler that the token may use; null if it may use all. */
             butler: string | null;
@@ -3694,7 +3788,7 @@ export interface components {
             mode: components["schemas"]["Mode"] | null;
             /** @description For each type searched: the searchable `rows` out of `total` in the table, and the `ms` spent in the database. */
             stores: {
-                [key: string]: unknown;
+                [key: string]: components["schemas"]["StoreInfo"];
             };
             /** @description The time that the query's words ask about, and words of time that were not understood. */
             time: components["schemas"]["Understood"];
@@ -3780,8 +3874,6 @@ export interface components {
             /** Format: double */
             relevance: number;
         };
-        /** @description In what two facts differ, or where they repeat each other. */
-        Why: ("number" | "date" | "negation" | "opposite" | "near_identical") | "scopes" | "subjects";
         /** @description An item together with the butler whose database holds it. */
         WhyNotAt: {
             /** @description Its score and the parts of it. Null if it was not ranked. */
@@ -3881,6 +3973,7 @@ export type Conflict = components['schemas']['Conflict'];
 export type ConflictAt = components['schemas']['ConflictAt'];
 export type ConflictAtAnswer = components['schemas']['ConflictAtAnswer'];
 export type ConflictAtList = components['schemas']['ConflictAtList'];
+export type ConflictReason = components['schemas']['ConflictReason'];
 export type ConflictSide = components['schemas']['ConflictSide'];
 export type ConsolidationStatus = components['schemas']['ConsolidationStatus'];
 export type ContextView = components['schemas']['ContextView'];
@@ -3932,6 +4025,7 @@ export type ForgottenAt = components['schemas']['ForgottenAt'];
 export type ForgottenAtAnswer = components['schemas']['ForgottenAtAnswer'];
 export type FoundBy = components['schemas']['FoundBy'];
 export type FoundKind = components['schemas']['FoundKind'];
+export type FusedScore = components['schemas']['FusedScore'];
 export type GrantItem = components['schemas']['GrantItem'];
 export type GrantItemAnswer = components['schemas']['GrantItemAnswer'];
 export type GrantItemList = components['schemas']['GrantItemList'];
@@ -3983,6 +4077,7 @@ export type Profile = components['schemas']['Profile'];
 export type ProfileFact = components['schemas']['ProfileFact'];
 export type ProposalAt = components['schemas']['ProposalAt'];
 export type ProposalAtList = components['schemas']['ProposalAtList'];
+export type Reached = components['schemas']['Reached'];
 export type Reason = components['schemas']['Reason'];
 export type Reason2 = components['schemas']['Reason2'];
 export type ReasonCode = components['schemas']['ReasonCode'];
@@ -4013,6 +4108,8 @@ export type Source = components['schemas']['Source'];
 export type Source2 = components['schemas']['Source2'];
 export type StatsView = components['schemas']['StatsView'];
 export type StatsViewAnswer = components['schemas']['StatsViewAnswer'];
+export type StoreBackground = components['schemas']['StoreBackground'];
+export type StoreInfo = components['schemas']['StoreInfo'];
 export type TokenItem = components['schemas']['TokenItem'];
 export type TokenItemAnswer = components['schemas']['TokenItemAnswer'];
 export type TokenItemList = components['schemas']['TokenItemList'];
@@ -4026,7 +4123,6 @@ export type Validity = components['schemas']['Validity'];
 export type Verdict = components['schemas']['Verdict'];
 export type Version = components['schemas']['Version'];
 export type Weights = components['schemas']['Weights'];
-export type Why = components['schemas']['Why'];
 export type WhyNotAt = components['schemas']['WhyNotAt'];
 export type WhyNotAtAnswer = components['schemas']['WhyNotAtAnswer'];
 export type Window = components['schemas']['Window'];
