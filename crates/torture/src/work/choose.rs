@@ -88,17 +88,7 @@ fn make(spec: &ToolSpec, dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign:
     Some(match tool {
         "memory_store_episode" => store_episode(dice, text),
         "memory_store_fact" => return store_fact(dice, own, whose, foreign, text),
-        "memory_store_rule" => {
-            let scope = dice.of(&SCOPES)?;
-            let change = Change::Store { kind: Kind::Rule, content: text.to_owned(), id: None, superseded: None };
-            Call {
-                tool,
-                arguments: json!({"content": text, "scope": scope}),
-                change,
-                keyed: dice.one_in(2),
-                foreign: false,
-            }
-        }
+        "memory_store_rule" => store_rule(dice, text)?,
         "memory_context" => read(json!({"trigger_prompt": question, "butler": "general"})),
         "memory_recall" => read(json!({"topic": question})),
         "memory_search" => read(json!({"query": question, "limit": 20})),
@@ -177,6 +167,12 @@ fn store_episode(dice: &mut Dice, text: &str) -> Call {
     let change = Change::Store { kind: Kind::Episode, content: text.to_owned(), id: None, superseded: None };
     let arguments = json!({"content": text, "butler": "general", "importance": dice.between(0, 11)});
     Call { tool: "memory_store_episode", arguments, change, keyed: dice.one_in(2), foreign: false }
+}
+
+fn store_rule(dice: &mut Dice, text: &str) -> Option<Call> {
+    let arguments = json!({"content": text, "scope": dice.of(&SCOPES)?});
+    let change = Change::Store { kind: Kind::Rule, content: text.to_owned(), id: None, superseded: None };
+    Some(Call { tool: "memory_store_rule", arguments, change, keyed: dice.one_in(2), foreign: false })
 }
 
 fn store_fact(dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign: bool, text: &str) -> Option<Call> {
