@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::mpsc;
+use std::sync::{LazyLock, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
@@ -62,8 +62,29 @@ pub struct Serving {
     killed: bool,
 }
 
+/// A data directory after a first start and a clean stop.
+static PREPARED: LazyLock<PathBuf> = LazyLock::new(|| {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("prepared-data");
+    if dir.exists() {
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+    Serving::first(&dir).stop();
+    dir
+});
+
 impl Serving {
+    /// A server on this data directory. A new one is a copy of a prepared one: creating and migrating a database takes longer
+    /// than what most tests do with it.
     pub fn on(data_dir: &Path) -> Self {
+        if !data_dir.exists() {
+            let copied = Command::new("cp").arg("-a").arg(&*PREPARED).arg(data_dir).status().expect("cp runs");
+            assert!(copied.success(), "cannot copy {}", PREPARED.display());
+        }
+        Self::with(data_dir, &[])
+    }
+
+    /// A server that creates its database.
+    pub fn first(data_dir: &Path) -> Self {
         Self::with(data_dir, &[])
     }
 

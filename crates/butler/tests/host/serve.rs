@@ -11,7 +11,7 @@ use crate::program::{MCP_HEADERS, Mcp, Serving, eventually, is_alive, request, r
 #[test]
 fn store_get_and_count_an_episode_over_http() {
     let dir = tempfile::tempdir().unwrap();
-    let server = Serving::on(&dir.path().join("data"));
+    let server = Serving::first(&dir.path().join("data"));
     let mcp = server.mcp();
 
     let initialized = mcp.rpc(

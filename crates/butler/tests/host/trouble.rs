@@ -207,7 +207,7 @@ fn a_data_directory_that_is_a_file_is_an_error() {
 #[test]
 fn a_data_path_with_spaces_and_non_ascii_letters_works() {
     let dir = tempfile::tempdir().unwrap();
-    let server = Serving::on(&dir.path().join("Jörg Müller's données 日本"));
+    let server = Serving::first(&dir.path().join("Jörg Müller's données 日本"));
     server.mcp().store_episode("grüße").unwrap();
     let (status, _) = server.stop();
     assert_eq!(status.code(), Some(0));
