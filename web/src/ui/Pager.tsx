@@ -7,13 +7,18 @@ interface Props {
   limit: number
   offset: number
   onMove: (offset: number) => void
+  /** What is listed, on a page with several lists: landmarks need different names. */
+  of?: string
 }
 
-export function Pager({ total, limit, offset, onMove }: Props) {
+export function Pager({ total, limit, offset, onMove, of }: Props) {
   if (total <= limit && offset === 0) return null
   const last = Math.min(total, offset + limit)
   return (
-    <nav aria-label="Pagination" className="mt-3 flex items-center justify-between gap-4 text-sm text-muted">
+    <nav
+      aria-label={of ? `Pagination of ${of}` : 'Pagination'}
+      className="mt-3 flex items-center justify-between gap-4 text-sm text-muted"
+    >
       <span className="figure">
         {count(Math.min(total, offset + 1))}–{count(last)} of {count(total)}
       </span>

@@ -23,10 +23,12 @@ interface Props<T> {
   children: (rows: T[]) => ReactNode
   /** The page already shows which butlers are down. */
   hideUnavailable?: boolean
+  /** What is listed, on a page with several lists. */
+  of?: string
 }
 
 /** A paginated list in its four states: loading, failed, empty and loaded. */
-export function Results<T>({ query, empty, onMove, children, hideUnavailable = false }: Props<T>) {
+export function Results<T>({ query, empty, onMove, children, hideUnavailable = false, of }: Props<T>) {
   if (query.isPending) return <Loading />
   if (query.isError && !query.data) return <Failure error={query.error} retry={() => void query.refetch()} />
   if (!query.data) return null
@@ -44,7 +46,7 @@ export function Results<T>({ query, empty, onMove, children, hideUnavailable = f
     <div className={query.isPlaceholderData ? 'opacity-60 transition-opacity' : ''} aria-busy={query.isPlaceholderData}>
       {missing}
       {children(data)}
-      <Pager total={meta.total} limit={meta.limit} offset={meta.offset} onMove={onMove} />
+      <Pager total={meta.total} limit={meta.limit} offset={meta.offset} onMove={onMove} of={of} />
     </div>
   )
 }

@@ -77,6 +77,7 @@ export function CameAgain() {
     <Section title="Came again" aside={!canAllow && <span className="text-sm text-muted">{missingRight.write}</span>}>
       <Results
         query={list}
+        of="what came again"
         hideUnavailable
         onMove={setOffset}
         empty={

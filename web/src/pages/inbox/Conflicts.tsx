@@ -99,6 +99,7 @@ export function Conflicts() {
     <Section title="Conflicts" aside={!canDecide && <span className="text-sm text-muted">{missingRight.admin}</span>}>
       <Results
         query={list}
+        of="conflicts"
         hideUnavailable
         onMove={setOffset}
         empty={

@@ -69,6 +69,7 @@ export function DeadLetters() {
     >
       <Results
         query={list}
+        of="dead letters"
         hideUnavailable
         onMove={setOffset}
         empty={

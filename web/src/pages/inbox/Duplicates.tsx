@@ -86,6 +86,7 @@ export function Duplicates() {
       )}
       <Results
         query={list}
+        of="duplicates"
         hideUnavailable
         onMove={setOffset}
         empty={

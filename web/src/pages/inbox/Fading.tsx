@@ -102,13 +102,13 @@ function List({ kind, canWrite }: ListProps) {
   )
   if (kind === 'fact')
     return (
-      <Results query={facts} hideUnavailable onMove={setOffset} empty={empty}>
+      <Results query={facts} of="fading facts" hideUnavailable onMove={setOffset} empty={empty}>
         {(rows) => list(rows.map((row) => ({ kind: 'fact', ...row })))}
       </Results>
     )
   if (!rules.data || rules.data.data.length === 0) return null
   return (
-    <Results query={rules} hideUnavailable onMove={setOffset} empty={empty}>
+    <Results query={rules} of="fading rules" hideUnavailable onMove={setOffset} empty={empty}>
       {(rows) => list(rows.map((row) => ({ kind: 'rule', ...row })))}
     </Results>
   )

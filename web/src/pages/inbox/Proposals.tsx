@@ -100,6 +100,7 @@ export function Proposals() {
     <Section title="Proposals" aside={!canDecide && <span className="text-sm text-muted">{missingRight.admin}</span>}>
       <Results
         query={list}
+        of="proposals"
         onMove={setOffset}
         empty={
           <Empty title="No proposals">

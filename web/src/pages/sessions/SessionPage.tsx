@@ -39,7 +39,7 @@ export default function SessionPage() {
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-2">
         <Section title="Stored">
           {known ? (
-            <Results query={episodes} onMove={stored.setOffset} empty={nothing}>
+            <Results query={episodes} of="episodes" onMove={stored.setOffset} empty={nothing}>
               {(rows) => <EpisodeList episodes={rows} compact />}
             </Results>
           ) : (
@@ -49,6 +49,7 @@ export default function SessionPage() {
         <Section title="Served to it">
           <Results
             query={calls}
+            of="calls"
             hideUnavailable
             onMove={served.setOffset}
             empty={<Empty title="Nothing served">No memory was recalled for this session.</Empty>}
