@@ -1,4 +1,4 @@
-// Tests the dashboard in a real browser: each page and what a person does there. The rest is in workflows.test.mjs, which
+// Tests the dashboard in a real browser: each page and what a person does there. workflows.test.mjs has the rest, and
 // runs at the same time with a server of its own. Test names start with the requirement they cover (9.1 to 9.13).
 import { onOneServer } from './server.mjs'
 import { actions } from './suites/actions.mjs'
