@@ -58,7 +58,7 @@ function Column({ name, hits, expected }: { name: string; hits: Hits; expected: 
       <p className="label mb-1">
         {name}: hit@10 {percent(hitAtK(expected, hits, 10))}
       </p>
-      <ol className="space-y-0.5 text-sm">
+      <ol className="space-y-1.5 text-sm">
         {hits.slice(0, 5).map((hit, index) => (
           <li key={hit.id} className={cx('flex gap-2', wanted.has(hit.id) && 'font-medium text-accent')}>
             <span className="figure w-4 shrink-0 text-muted">{index + 1}</span>
