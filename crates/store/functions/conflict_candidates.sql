@@ -7,8 +7,8 @@
 -- Only facts that hold at a common time count. A value of a temporal predicate belongs to a moment, so two of them are no
 -- conflict.
 --
--- Runs after a fact is stored, unless store_fact saw that it is alone. Planning would cost more than the query, so the plan is a generic one. Without
--- sequential scans, because it may be made while the table is still small.
+-- Runs after a fact is stored, unless store_fact saw that it is alone. Planning would cost more than the query, so the plan is
+-- a generic one. Without sequential scans, because it may be made while the table is still small; IS TRUE as in store_fact.
 CREATE OR REPLACE FUNCTION conflict_candidates(p_tenant text, p_fact uuid, p_wide boolean)
 RETURNS TABLE (id uuid, relation text, subject text, predicate text, content text, scope text, similarity double precision)
 LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$

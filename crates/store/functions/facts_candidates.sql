@@ -49,6 +49,7 @@ COMMENT ON FUNCTION facts_near_all IS 'The nearest facts that pass every test, b
 
 -- The keyword matches, unordered: which terms each contains, how many distinct words it has, and in mode `keyword`
 -- (p_by_rank) its standing. p_broad finds them.
+-- IS TRUE keeps the planner from the word index, which covers all tenants: this is for a tenant with a small part of the table.
 CREATE OR REPLACE FUNCTION facts_match_scan(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
     OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])

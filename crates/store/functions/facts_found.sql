@@ -61,7 +61,7 @@ DECLARE
     standings double precision[];
     scores double precision[];
     weights double precision[];
-    -- The text of a JSON array of ids or numbers becomes that of an SQL array. A subquery takes ten times as long.
+    -- The text of a JSON array of ids or numbers becomes that of an SQL array. A subquery would be a statement of its own.
     named constant uuid[] := coalesce(translate(p_options ->> 'named', '[]', '{}'), '{}');
     name_weights constant double precision[] := coalesce(translate(p_options ->> 'name_weights', '[]', '{}'), '{}');
     match_taken integer := 0;

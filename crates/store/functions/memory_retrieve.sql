@@ -27,7 +27,7 @@ SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan SET enable
 AS $$
 #variable_conflict use_column
 DECLARE
-    -- The text of a JSON array of names or numbers becomes that of an SQL array. A subquery takes ten times as long.
+    -- The text of a JSON array of names or numbers becomes that of an SQL array. A subquery would be a statement of its own.
     types constant text[] := translate(p_request ->> 'types', '[]', '{}');
     scope constant text := p_request ->> 'scope';
     at constant timestamptz := p_request ->> 'at';
