@@ -43,7 +43,8 @@ pub struct Shared {
     pub texts: AtomicU64,
     threads: usize,
     load: Box<Load>,
-    loaded: Mutex<Option<Arc<dyn Backend>>>,
+    loaded: OnceLock<Arc<dyn Backend>>,
+    loading: Mutex<()>,
     /// Number of failed loads.
     failures: AtomicU64,
     /// The error of the last failed load. Threads that waited for that load return it.
@@ -62,7 +63,8 @@ impl Shared {
             texts: AtomicU64::new(0),
             threads,
             load,
-            loaded: Mutex::default(),
+            loaded: OnceLock::new(),
+            loading: Mutex::default(),
             failures: AtomicU64::new(0),
             failure: Mutex::default(),
             all_cores: OnceLock::new(),
@@ -71,20 +73,17 @@ impl Shared {
     }
 
     pub fn is_loaded(&self) -> bool {
-        // A load holds the lock, so a failed `try_lock` means that the model is not loaded yet.
-        self.loaded.try_lock().is_ok_and(|loaded| loaded.is_some())
+        self.loaded.get().is_some()
     }
 
     pub fn is_known_word(&self, word: &str) -> bool {
-        // Like `is_loaded`, it does not wait for a load.
-        let backend = self.loaded.try_lock().ok().and_then(|loaded| loaded.clone());
-        backend.is_some_and(|backend| backend.is_known_word(word))
+        self.loaded.get().is_some_and(|backend| backend.is_known_word(word))
     }
 
     fn backend(&self) -> Result<Arc<dyn Backend>, EmbedError> {
         let before = self.failures.load(Ordering::Acquire);
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(backend) = &*loaded {
+        let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(backend) = self.loaded.get() {
             return Ok(backend.clone());
         }
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +91,7 @@ impl Shared {
             return Err(why.clone());
         }
         match catch_panic(|| (self.load)()) {
-            Ok(backend) => Ok(loaded.insert(backend).clone()),
+            Ok(backend) => Ok(self.loaded.get_or_init(|| backend).clone()),
             Err(why) => {
                 *failure = Some(why.clone());
                 self.failures.fetch_add(1, Ordering::Release);
