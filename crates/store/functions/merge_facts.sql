@@ -170,7 +170,11 @@ BEGIN
                   WHERE l.tenant_id = p_tenant AND l.target_type = 'fact' AND l.target_id = f.id AND l.source_type = 'fact'
                     AND l.relation = 'supersedes' AND l.source_id <> pair.winner AND o.ended_at IS NULL);
         CONTINUE WHEN NOT FOUND;
-        UPDATE facts f SET supersedes_id = pair.before
+        -- What the winner superseded before may be restored already.
+        UPDATE facts f SET supersedes_id = (
+                SELECT l.target_id FROM memory_links l
+                WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.source_id = pair.winner
+                  AND l.target_type = 'fact' AND l.target_id = pair.before AND l.relation = 'supersedes')
             WHERE f.tenant_id = p_tenant AND f.id = pair.winner AND f.supersedes_id = pair.loser;
         DELETE FROM memory_links l
             WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.source_id = pair.winner
