@@ -149,19 +149,32 @@ BEGIN
                               ORDER BY o.created_at DESC, o.target_id LIMIT 1))), '[]')
         FROM memory_events e, LATERAL (SELECT (e.payload ->> 'superseded_by')::uuid AS id) w
         WHERE e.tenant_id = p_tenant AND e.event_type = 'fact_superseded' AND e.created_at = merge.merged_at
-          AND (w.id = ANY (unlinked) OR e.memory_id = ANY (unlinked)));
+          AND (w.id = ANY (unlinked) OR e.memory_id = ANY (unlinked)
+               -- placing the statements of both together superseded it
+               OR (w.id = ANY (back || edges_back)) <> (e.memory_id = ANY (back || edges_back)))
+          AND NOT EXISTS (SELECT FROM jsonb_to_recordset(merge.superseded) AS s (loser uuid)
+                          WHERE s.loser = e.memory_id));
 
     restored := 0;
     FOR pair IN SELECT * FROM jsonb_to_recordset(merge.superseded) AS s (winner uuid, loser uuid, before uuid) LOOP
-        UPDATE facts f SET validity = 'active', corrected = false
+        UPDATE facts f SET validity = 'active', corrected = false,
+                           slot = CASE WHEN f.corrected THEN f.slot ELSE slot_base(f.slot) || '@' || f.id END
             WHERE f.tenant_id = p_tenant AND f.id = pair.loser AND f.validity = 'superseded'
-              AND NOT EXISTS (
+              AND (NOT f.corrected OR NOT EXISTS (
                   SELECT FROM facts o
                   WHERE o.tenant_id = p_tenant AND o.scope = f.scope AND o.holder = f.holder AND o.predicate_key = f.predicate_key
-                    AND o.slot = f.slot AND o.validity = 'active');
+                    AND o.slot = f.slot AND o.validity = 'active'))
+              -- nor has another fact superseded it since
+              AND NOT EXISTS (
+                  SELECT FROM memory_links l JOIN facts o ON o.tenant_id = p_tenant AND o.id = l.source_id
+                  WHERE l.tenant_id = p_tenant AND l.target_type = 'fact' AND l.target_id = f.id AND l.source_type = 'fact'
+                    AND l.relation = 'supersedes' AND l.source_id <> pair.winner AND o.ended_at IS NULL);
         CONTINUE WHEN NOT FOUND;
-        PERFORM place_again(p_tenant, p_actor, p_request_id, p_at, pair.loser);
-        UPDATE facts f SET supersedes_id = pair.before
+        -- What the winner superseded before may be restored already.
+        UPDATE facts f SET supersedes_id = (
+                SELECT l.target_id FROM memory_links l
+                WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.source_id = pair.winner
+                  AND l.target_type = 'fact' AND l.target_id = pair.before AND l.relation = 'supersedes')
             WHERE f.tenant_id = p_tenant AND f.id = pair.winner AND f.supersedes_id = pair.loser;
         DELETE FROM memory_links l
             WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.source_id = pair.winner
@@ -169,6 +182,8 @@ BEGIN
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_restored', 'fact', pair.loser,
             jsonb_build_object('before', jsonb_build_object('validity', 'superseded'),
                                'after', jsonb_build_object('validity', 'active')));
+        -- It may be superseded again by what was stored since, also by the former winner.
+        PERFORM place_again(p_tenant, p_actor, p_request_id, p_at, pair.loser);
         restored := restored + 1;
     END LOOP;
 

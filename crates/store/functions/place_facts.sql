@@ -163,12 +163,13 @@ RETURNS uuid[] LANGUAGE plpgsql AS $$
 DECLARE
     fact record;
     present uuid;
-    -- any other fact of the key that is not superseded
-    other uuid;
     states jsonb := '[]';
     state text;
     slot_now text;
     ended uuid[] := '{}';
+    -- those whose successor is recorded here
+    lost uuid[] := '{}';
+    successor uuid;
 BEGIN
     FOR fact IN
         SELECT f.id, f.validity, f.slot, f.valid_to, f.holds_from AS was_from, f.holds_to AS was_to, p.holds_from, p.holds_to
@@ -180,8 +181,6 @@ BEGIN
     END LOOP;
     SELECT s.id INTO present FROM jsonb_to_recordset(states) AS s (id uuid, holds_from timestamptz, holds_to timestamptz)
         WHERE s.holds_from <= p_at AND p_at < s.holds_to ORDER BY s.holds_from DESC, s.id LIMIT 1;
-    SELECT s.id INTO other FROM jsonb_to_recordset(states) AS s (id uuid, holds_from timestamptz, holds_to timestamptz)
-        WHERE s.holds_from < s.holds_to AND s.id IS DISTINCT FROM p_new ORDER BY s.id LIMIT 1;
     -- The present slot, and those that pass to another fact, are freed before they are taken.
     UPDATE facts f SET slot = p_base || '@' || f.id
         FROM jsonb_to_recordset(states) AS s (id uuid, slot text, holds_from timestamptz, was_from timestamptz)
@@ -205,8 +204,8 @@ BEGIN
             UPDATE facts f SET holds_from = fact.holds_from, holds_to = fact.holds_to, validity = state, slot = slot_now
                 WHERE f.tenant_id = p_tenant AND f.id = fact.id;
             -- Something that was said later covers it.
-            IF state = 'superseded' AND coalesce(present, other) IS NOT NULL THEN
-                PERFORM supersede_fact(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), coalesce(present, other), fact.id);
+            IF state = 'superseded' THEN
+                lost := ARRAY[fact.id];
             END IF;
             CONTINUE;
         END IF;
@@ -233,12 +232,32 @@ BEGIN
                                    'after', jsonb_build_object('holds_from', fact.holds_from, 'holds_to', fact.holds_to)));
         END IF;
     END LOOP;
-    IF p_new IS NULL AND present IS NOT NULL THEN
-        FOR i IN 1 .. cardinality(ended) LOOP
-            UPDATE facts f SET supersedes_id = ended[i] WHERE f.tenant_id = p_tenant AND f.id = present AND f.supersedes_id IS NULL;
-            PERFORM supersede_fact(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), present, ended[i]);
-        END LOOP;
+    IF p_new IS NULL THEN
+        lost := ended;
     END IF;
+    FOR i IN 1 .. cardinality(lost) LOOP
+        successor := present;
+        IF successor IS NULL THEN
+            -- A fact of another time took its place, or one that was forgotten since.
+            SELECT n.id INTO successor
+                FROM facts o
+                JOIN facts n ON n.tenant_id = p_tenant AND n.holder = p_holder AND n.predicate_key = p_predicate_key
+                WHERE o.tenant_id = p_tenant AND o.id = lost[i] AND n.id <> o.id AND n.scope = p_scope
+                  AND slot_base(n.slot) = p_base AND NOT n.corrected AND n.holds_from < n.holds_to
+                  AND (n.validity = 'active' OR n.ended_at IS NOT NULL)
+                ORDER BY n.ended_at IS NOT NULL,
+                         n.holds_from < coalesce(o.valid_to, 'infinity')
+                             AND coalesce(o.valid_from, '-infinity') < n.holds_to DESC,
+                         n.holds_from DESC, n.id
+                LIMIT 1;
+        END IF;
+        CONTINUE WHEN successor IS NULL;
+        IF p_new IS NULL THEN
+            UPDATE facts f SET supersedes_id = lost[i]
+                WHERE f.tenant_id = p_tenant AND f.id = successor AND f.supersedes_id IS NULL;
+        END IF;
+        PERFORM supersede_fact(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), successor, lost[i]);
+    END LOOP;
     RETURN ended;
 END $$;
 REVOKE EXECUTE ON FUNCTION place_facts FROM PUBLIC;

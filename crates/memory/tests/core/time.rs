@@ -2,7 +2,7 @@
 
 mod plans;
 
-use butler_domain::Timestamp;
+use butler_domain::{FactId, Timestamp};
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 
@@ -40,6 +40,14 @@ pub(crate) async fn timeline(memory: &MemoryFixture) -> Vec<String> {
         .replace("day(holds_from)", "CASE WHEN NOT holds THEN 'never' WHEN isfinite(holds_from) THEN to_char(holds_from AT TIME ZONE 'UTC', 'YYYY-MM-DD') ELSE '' END")
         .replace("day(holds_to)", "CASE WHEN holds AND isfinite(holds_to) THEN to_char(holds_to AT TIME ZONE 'UTC', 'YYYY-MM-DD') ELSE '' END");
     rows(memory, &sql).await.iter().map(|row| row["line"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Which fact supersedes which, by their contents, sorted.
+pub(crate) async fn supersessions(memory: &MemoryFixture) -> Vec<String> {
+    let sql = "SELECT n.content || ' supersedes ' || o.content AS line
+               FROM memory_links l JOIN facts n ON n.id = l.source_id JOIN facts o ON o.id = l.target_id
+               WHERE l.relation = 'supersedes' ORDER BY 1";
+    rows(memory, sql).await.iter().map(|row| row["line"].as_str().unwrap().to_owned()).collect()
 }
 
 /// The contents that a call finds, sorted.
@@ -334,9 +342,13 @@ async fn a_forgotten_fact_that_covers_a_new_one_is_no_error() {
     let memory = at("2036-01-01").await;
     let rome = lives(&memory, "Rome", json!({"valid_from": "2010"})).await;
     memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": rome["id"]})).await.unwrap();
-    lives(&memory, "Bern", json!({"valid_from": "2010", "observed_at": "2020"})).await;
+    let bern = lives(&memory, "Bern", json!({"valid_from": "2010", "observed_at": "2020"})).await;
     assert_eq!(timeline(&memory).await, ["Rome 2010-01-01.. retracted", "Bern never.. superseded"]);
     assert_eq!(found(&memory, "memory_search", json!({"valid_at": "2010"})).await, [""; 0]);
+    assert_eq!(supersessions(&memory).await, ["Rome supersedes Bern"]);
+    let id = FactId(bern["id"].as_str().unwrap().parse().unwrap());
+    memory.memory.restore_fact(&memory.as_test(), id).await.unwrap().unwrap();
+    assert_eq!(row(&memory, "facts", &bern["id"]).await["validity"], "active");
 }
 
 #[tokio::test]
@@ -355,4 +367,26 @@ async fn a_merge_places_the_facts_of_both_together_and_its_undo_apart_again() {
     assert_eq!(timeline(&memory).await, ["Bern 2030-01-01..2037-01-01 active", "Rome 2037-01-01.. active"]);
     memory.call("entity_unmerge", json!({"entity_id": ids[1]})).await.unwrap();
     assert_eq!(timeline(&memory).await, ["Bern 2030-01-01.. active", "Rome 2037-01-01.. active"]);
+}
+
+#[tokio::test]
+async fn a_merge_lets_a_later_period_of_the_past_supersede_an_earlier_one_and_its_undo_brings_that_back() {
+    let memory = at("2036-01-01").await;
+    let mut ids = Vec::new();
+    for name in ["Anna", "Anne"] {
+        let arguments = json!({"canonical_name": name, "entity_type": "person"});
+        ids.push(memory.call("entity_create", arguments).await.unwrap()["entity_id"].clone());
+    }
+    let fact = |who: &Value, city: &str, from: &str, to: &str| json!({"subject": "A", "predicate": "lives_in", "content": city, "entity_id": who, "valid_from": from, "valid_to": to});
+    memory.call("memory_store_fact", fact(&ids[0], "Bern", "2010", "2014")).await.unwrap();
+    memory.call("memory_store_fact", fact(&ids[1], "Rome", "2012", "2016")).await.unwrap();
+    go_to(&memory, "2036-01-02");
+    let merged = json!({"source_entity_id": ids[1], "target_entity_id": ids[0]});
+    memory.call("entity_merge", merged).await.unwrap();
+    assert_eq!(timeline(&memory).await, ["Rome 2012-01-01..2016-01-01 active", "Bern never.. superseded"]);
+    assert_eq!(supersessions(&memory).await, ["Rome supersedes Bern"], "although nothing holds now");
+    go_to(&memory, "2036-01-03");
+    memory.call("entity_unmerge", json!({"entity_id": ids[1]})).await.unwrap();
+    assert_eq!(timeline(&memory).await, ["Bern 2010-01-01..2014-01-01 active", "Rome 2012-01-01..2016-01-01 active"]);
+    assert_eq!(supersessions(&memory).await, [""; 0]);
 }

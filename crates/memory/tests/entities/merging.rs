@@ -4,7 +4,7 @@ use butler_domain::{FactId, TenantId};
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 
-use super::{create, fact, get, merge, one, person, resolve, rows, set_fact, stored_fact};
+use super::{create, fact, get, id, merge, one, person, resolve, rows, set_fact, stored_fact};
 
 async fn two(memory: &MemoryFixture) -> (String, String) {
     (person(memory, "Chloe M.", &[]).await, person(memory, "Chloe Martin", &[]).await)
@@ -159,6 +159,22 @@ async fn a_winner_that_superseded_another_fact_names_the_loser_and_is_linked_to_
     let call = memory.as_test();
     let restored = memory.memory.restore_fact(&call, FactId(first.parse().unwrap())).await.unwrap().unwrap();
     assert_eq!(restored.retracted_id.map(|id| id.to_string()), Some(second));
+}
+
+#[tokio::test]
+async fn a_winner_that_contradicted_the_loser_supersedes_it() {
+    let memory = MemoryFixture::new().await;
+    let (a, b) = (person(&memory, "Kim A", &["Kim"]).await, person(&memory, "Kim B", &["Kim"]).await);
+    let bonn = json!({ "subject": "Kim", "predicate": "lives_in", "content": "Bonn" });
+    let ambiguous = id(&memory.call("memory_store_fact", bonn).await.unwrap()["id"]);
+    memory.clock.advance(Duration::from_secs(60));
+    let ulm = json!({ "subject": "Kim", "predicate": "lives_in", "content": "Ulm", "entity_id": a });
+    let own = id(&memory.call("memory_store_fact", ulm).await.unwrap()["id"]);
+    memory.memory.db().settled().await;
+    assert_eq!(link(&memory, &own, &ambiguous).await, [json!({ "relation": "contradicts" })]);
+    merge(&memory, &b, &a).await.unwrap();
+    assert_eq!(stored_fact(&memory, &ambiguous).await["validity"], "superseded", "it names one entity now");
+    assert_eq!(link(&memory, &own, &ambiguous).await, [json!({ "relation": "supersedes" })]);
 }
 
 #[tokio::test]

@@ -29,7 +29,13 @@ const DAMAGES: [(&str, &str); 41] = [
     ),
     (
         "a fact superseded twice",
-        "SELECT target_id::text FROM memory_links WHERE relation = 'supersedes' GROUP BY target_id HAVING count(*) > 1",
+        // A fact that was believed again after its successor was forgotten may be superseded by another one. The link of the
+        // forgotten one stays in the history.
+        "SELECT l.target_id::text FROM memory_links l JOIN facts n ON n.id = l.source_id WHERE l.relation = 'supersedes'
+         GROUP BY l.target_id
+         HAVING count(*) FILTER (WHERE n.validity IN ('active', 'superseded')) > 1
+             OR count(*) > 1 + (SELECT count(*) FROM memory_events e WHERE e.memory_id = l.target_id AND e.event_type = 'fact_restored'
+                                AND e.payload -> 'before' ->> 'validity' = 'superseded')",
     ),
     (
         "a successor without its link",

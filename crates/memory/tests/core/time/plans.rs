@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{at, found, go_to, lives, timeline};
+use super::{at, found, go_to, lives, supersessions, timeline};
 use crate::{count, row};
 
 #[tokio::test]
@@ -63,6 +63,26 @@ async fn a_plan_that_is_forgotten_before_its_time_ends_nothing() {
     memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": plan["id"]})).await.unwrap();
     assert_eq!(timeline(&memory).await, ["Oslo .. active", "Rome 2036-03-01.. retracted"]);
     assert_eq!(found(&memory, "memory_recall", json!({"valid_at": "2036-04", "as_of": "2036-01-15"})).await, ["Rome"]);
+}
+
+#[tokio::test]
+async fn a_plan_that_is_believed_again_can_be_superseded_again() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({"valid_from": "2037"})).await;
+    let other = lives(&memory, "Rome", json!({"valid_from": "2037"})).await;
+    memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": other["id"]})).await.unwrap();
+    assert_eq!(timeline(&memory).await, ["Oslo 2037-01-01.. active", "Rome 2037-01-01.. retracted"]);
+    go_to(&memory, "2036-01-02");
+    lives(&memory, "Bern", json!({"valid_from": "2037"})).await;
+    assert_eq!(
+        timeline(&memory).await,
+        ["Rome 2037-01-01.. retracted", "Bern 2037-01-01.. active", "Oslo never.. superseded"]
+    );
+    assert_eq!(
+        supersessions(&memory).await,
+        ["Bern supersedes Oslo", "Rome supersedes Oslo"],
+        "the forgotten plan stays in the history"
+    );
 }
 
 #[tokio::test]

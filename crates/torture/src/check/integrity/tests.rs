@@ -5,10 +5,10 @@ use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{DAMAGES, check};
 
-/// Two facts of which one superseded the other, a fact that is believed again after its successor was forgotten, a fact of
-/// an entity, an approved fact, a rule with one helpful mark, a forgotten rule, a rejected proposal, a consolidated and a
-/// removed episode, a merged entity and one whose merge was undone, a resolved conflict, a stored answer: with all their
-/// links and events. `N::uuid` abbreviates an id.
+/// Two facts of which one superseded the other, a fact that is believed again after its successor was forgotten, and one
+/// that was superseded once more after that, a fact of an entity, an approved fact, a rule with one helpful mark, a
+/// forgotten rule, a rejected proposal, a consolidated and a removed episode, a merged entity and one whose merge was
+/// undone, a resolved conflict, a stored answer: with all their links and events. `N::uuid` abbreviates an id.
 const SOUND: &str = "
     INSERT INTO embedding_versions (model, version, dimensions) VALUES ('m', '1', 384);
     INSERT INTO entities (id, canonical_name, entity_type, metadata) VALUES
@@ -24,7 +24,10 @@ const SOUND: &str = "
         (24::uuid, 's', 'r', 'forgotten', 'retracted', NULL, NULL, NULL),
         (25::uuid, 's', 't', 'believed again', 'active', NULL, NULL, NULL),
         (26::uuid, 's', 't', 'forgotten', 'retracted', 25::uuid, NULL, NULL),
-        (28::uuid, 's', 'u', 'approved', 'active', NULL, NULL, NULL);
+        (28::uuid, 's', 'u', 'approved', 'active', NULL, NULL, NULL),
+        (71::uuid, 's', 'v', 'superseded again', 'superseded', NULL, NULL, NULL),
+        (72::uuid, 's', 'v', 'forgotten', 'retracted', 71::uuid, NULL, NULL),
+        (73::uuid, 's', 'v', 'latest', 'active', 71::uuid, NULL, NULL);
     UPDATE facts SET source = 'untrusted' WHERE id = 28::uuid;
     INSERT INTO rules (id, content, applied_count, success_count, metadata) VALUES
         (31::uuid, 'c', 1, 1, '{}'), (32::uuid, 'forgotten', 0, 0, '{\"forgotten\": true}');
@@ -37,6 +40,8 @@ const SOUND: &str = "
     INSERT INTO memory_links (source_type, source_id, target_type, target_id, relation) VALUES
         ('fact', 22::uuid, 'fact', 21::uuid, 'supersedes'),
         ('fact', 26::uuid, 'fact', 25::uuid, 'supersedes'),
+        ('fact', 72::uuid, 'fact', 71::uuid, 'supersedes'),
+        ('fact', 73::uuid, 'fact', 71::uuid, 'supersedes'),
         ('fact', 22::uuid, 'episode', 11::uuid, 'derived_from'),
         ('fact', 23::uuid, 'episode', 12::uuid, 'derived_from');
     INSERT INTO memory_events (event_type, memory_type, memory_id) VALUES
@@ -46,6 +51,8 @@ const SOUND: &str = "
         ('fact_created', 'fact', 23::uuid), ('fact_created', 'fact', 24::uuid), ('fact_forgotten', 'fact', 24::uuid),
         ('fact_created', 'fact', 25::uuid), ('fact_superseded', 'fact', 25::uuid),
         ('fact_created', 'fact', 26::uuid), ('fact_forgotten', 'fact', 26::uuid),
+        ('fact_created', 'fact', 71::uuid), ('fact_superseded', 'fact', 71::uuid), ('fact_superseded', 'fact', 71::uuid),
+        ('fact_created', 'fact', 72::uuid), ('fact_forgotten', 'fact', 72::uuid), ('fact_created', 'fact', 73::uuid),
         ('rule_created', 'rule', 31::uuid), ('rule_marked_helpful', 'rule', 31::uuid),
         ('rule_created', 'rule', 32::uuid), ('rule_forgotten', 'rule', 32::uuid),
         ('proposal_made', 'fact', 28::uuid), ('proposal_approved', 'fact', 28::uuid), ('fact_created', 'fact', 28::uuid),
@@ -55,7 +62,8 @@ const SOUND: &str = "
     INSERT INTO memory_events (event_type, memory_type, memory_id, payload) VALUES
         ('conflict_found', 'fact', 25::uuid, jsonb_build_object('conflict_id', 62::uuid)),
         ('conflict_resolved', 'fact', 24::uuid, jsonb_build_object('conflict_id', 62::uuid)),
-        ('fact_restored', 'fact', 25::uuid, '{\"before\": {\"validity\": \"superseded\"}}');
+        ('fact_restored', 'fact', 25::uuid, '{\"before\": {\"validity\": \"superseded\"}}'),
+        ('fact_restored', 'fact', 71::uuid, '{\"before\": {\"validity\": \"superseded\"}}');
     INSERT INTO idempotency_keys (key, tool, request, response) VALUES
         ('k', 'memory_store_fact', 'r', jsonb_build_object('id', 22::uuid));
     INSERT INTO injections (id, kind, memory_types, memory_ids, scores) VALUES
