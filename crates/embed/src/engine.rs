@@ -149,10 +149,10 @@ impl Engine {
     fn start(&self) -> Result<(), EmbedError> {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         while *started < self.threads {
-            let shared = self.shared.clone();
+            let (shared, is_first) = (self.shared.clone(), *started == 0);
             thread::Builder::new()
                 .name(format!("embed-{started}"))
-                .spawn(move || worker::work(&shared))
+                .spawn(move || worker::work(&shared, is_first))
                 .map_err(|source| EmbedError::Threads { source: Arc::new(source) })?;
             *started += 1;
         }
@@ -236,9 +236,9 @@ struct ModelSession {
 }
 
 impl Session for ModelSession {
-    fn embed(&mut self, texts: &[&str]) -> Result<Vec<Vector>, EmbedError> {
+    fn embed(&mut self, texts: &[&str], parallel: bool) -> Result<Vec<Vector>, EmbedError> {
         let ids = texts.iter().map(|text| self.model.token_ids(text)).collect::<Result<Vec<_>, _>>()?;
-        Ok(self.model.forward(&ids, &mut self.scratch))
+        Ok(self.model.forward(&ids, &mut self.scratch, parallel))
     }
 }
 

@@ -6,6 +6,7 @@
 mod cache;
 mod engine;
 mod error;
+mod helpers;
 mod locate;
 pub mod minilm;
 mod parallelism;

@@ -44,7 +44,10 @@ pub struct Batch {
 pub struct Queue {
     threads: usize,
     state: Mutex<State>,
-    changed: Condvar,
+    /// Wakes the first thread, which takes a batch before any other does, because it has the helpers.
+    first: Condvar,
+    /// Wakes one of the other threads.
+    others: Condvar,
 }
 
 #[derive(Default)]
@@ -55,13 +58,21 @@ struct State {
     busy: usize,
     /// Threads among them whose batch consists of single texts.
     busy_single: usize,
+    /// Whether the first thread waits for a batch.
+    first_waits: bool,
     closed: bool,
+}
+
+impl State {
+    fn has_jobs(&self) -> bool {
+        !self.single.is_empty() || !self.bulk.is_empty()
+    }
 }
 
 impl Queue {
     /// Creates a queue for `threads` threads that call [`Queue::take`].
     pub fn new(threads: usize) -> Queue {
-        Queue { threads, state: Mutex::default(), changed: Condvar::new() }
+        Queue { threads, state: Mutex::default(), first: Condvar::new(), others: Condvar::new() }
     }
 
     pub fn push(&self, lane: Lane, jobs: impl IntoIterator<Item = Job>) {
@@ -70,14 +81,20 @@ impl Queue {
             Lane::Single => state.single.extend(jobs),
             Lane::Bulk => state.bulk.extend(jobs),
         }
-        drop(state);
-        self.changed.notify_all();
+        // One thread is enough: it wakes another if it leaves some. A second one that wakes for nothing would take the core of
+        // the first one's helper.
+        if state.first_waits { self.first.notify_one() } else { self.others.notify_one() }
     }
 
-    /// Waits for a batch. Returns `None` if the queue is closed and empty. Call [`Queue::done`] after each batch.
-    pub fn take(&self) -> Option<Batch> {
+    /// Waits for a batch. Returns `None` if the queue is closed and empty. Call [`Queue::done`] after each batch. Other
+    /// threads than the first take none while that one waits.
+    pub fn take(&self, is_first: bool) -> Option<Batch> {
         let mut state = self.lock();
         loop {
+            if !is_first && state.first_waits && !state.closed {
+                state = self.others.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
             // Drops jobs whose caller no longer waits.
             let State { single, bulk, .. } = &mut *state;
             [single, bulk].into_iter().for_each(|lane| lane.retain(|job| !job.reply.is_closed()));
@@ -89,15 +106,21 @@ impl Queue {
                 _ => (pick(single, sharing.min(idle)), Lane::Single),
             };
             if !jobs.is_empty() {
-                let alone = state.busy == 0 && state.single.is_empty() && state.bulk.is_empty();
+                let alone = state.busy == 0 && !state.has_jobs();
                 state.busy += 1;
                 state.busy_single += usize::from(lane == Lane::Single);
+                if state.has_jobs() {
+                    self.others.notify_one();
+                }
                 return Some(Batch { jobs, lane, alone });
             }
             if state.closed {
                 return None;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.first_waits |= is_first;
+            state =
+                if is_first { &self.first } else { &self.others }.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.first_waits &= !is_first;
         }
     }
 
@@ -106,6 +129,10 @@ impl Queue {
         let mut state = self.lock();
         state.busy = state.busy.saturating_sub(1);
         state.busy_single = state.busy_single.saturating_sub(usize::from(lane == Lane::Single));
+        // What the first thread had to leave, because too many threads were busy with single texts.
+        if state.first_waits && state.has_jobs() {
+            self.first.notify_one();
+        }
     }
 
     /// The number of threads still available for single texts, and among how many threads the waiting texts are
@@ -136,7 +163,8 @@ impl Queue {
 
     pub fn close(&self) {
         self.lock().closed = true;
-        self.changed.notify_all();
+        self.first.notify_all();
+        self.others.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -168,6 +196,7 @@ fn pick(lane: &mut VecDeque<Job>, idle: usize) -> Vec<Job> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::thread;
 
     use tokio::sync::Semaphore;
 
@@ -197,11 +226,11 @@ mod tests {
         let queue = Queue::new(1);
         let (jobs, _waiting) = jobs(&["short one", &long, "short two", "short three"]);
         queue.push(Lane::Single, jobs);
-        let first = queue.take().unwrap();
+        let first = queue.take(true).unwrap();
         assert_eq!(texts(&first), ["short one", "short two", "short three"]);
         assert!(!first.alone, "the long one still waits");
         queue.done(first.lane);
-        let second = queue.take().unwrap();
+        let second = queue.take(true).unwrap();
         assert_eq!(texts(&second), [&long]);
         assert!(second.alone);
     }
@@ -212,7 +241,7 @@ mod tests {
         let queue = Queue::new(1);
         let (jobs, _waiting) = jobs(&[text.as_str(); 10]);
         queue.push(Lane::Bulk, jobs);
-        assert_eq!(queue.take().unwrap().jobs.len(), 2, "two of 102 tokens fit into 256");
+        assert_eq!(queue.take(true).unwrap().jobs.len(), 2, "two of 102 tokens fit into 256");
     }
 
     #[test]
@@ -220,8 +249,8 @@ mod tests {
         let queue = Queue::new(2);
         let (jobs, _waiting) = jobs(&["a", "b", "c", "d"]);
         queue.push(Lane::Bulk, jobs);
-        assert_eq!(texts(&queue.take().unwrap()), ["a", "b"]);
-        let second = queue.take().unwrap();
+        assert_eq!(texts(&queue.take(true).unwrap()), ["a", "b"]);
+        let second = queue.take(true).unwrap();
         assert_eq!(texts(&second), ["c", "d"]);
         assert!(!second.alone, "the first batch is running");
     }
@@ -231,18 +260,18 @@ mod tests {
         let queue = Queue::new(2);
         let (few, _waiting) = jobs(&["a", "b", "c"]);
         queue.push(Lane::Single, few);
-        assert_eq!(texts(&queue.take().unwrap()), ["a", "b", "c"], "one batch, not half for each thread");
+        assert_eq!(texts(&queue.take(true).unwrap()), ["a", "b", "c"], "one batch, not half for each thread");
         let (later, _waiting_too) = jobs(&["d"]);
         queue.push(Lane::Single, later);
         assert_eq!(queue.threads_for_single(&queue.lock()).0, 0, "it waits for the busy thread");
         let (bulk, _waiting_as_well) = jobs(&["bulk"]);
         queue.push(Lane::Bulk, bulk);
-        assert_eq!(texts(&queue.take().unwrap()), ["bulk"], "a bulk job may use the other thread");
+        assert_eq!(texts(&queue.take(true).unwrap()), ["bulk"], "a bulk job may use the other thread");
         let long = "x".repeat(900);
         let (many, _waiting_again) = jobs(&[long.as_str(), long.as_str()]);
         queue.push(Lane::Single, many);
         queue.done(Lane::Bulk);
-        assert_eq!(texts(&queue.take().unwrap()), ["d"], "more than one batch is waiting");
+        assert_eq!(texts(&queue.take(true).unwrap()), ["d"], "more than one batch is waiting");
     }
 
     #[test]
@@ -251,7 +280,7 @@ mod tests {
         let text = "x".repeat(40);
         let (few, _waiting) = jobs(&[text.as_str(); 30]);
         queue.push(Lane::Single, few);
-        assert_eq!(queue.take().unwrap().jobs.len(), 21, "twelve tokens each");
+        assert_eq!(queue.take(true).unwrap().jobs.len(), 21, "twelve tokens each");
     }
 
     #[test]
@@ -260,9 +289,9 @@ mod tests {
         let (bulk, _waiting) = jobs(&["bulk"]);
         let (single, _waiting_too) = jobs(&["single"]);
         queue.push(Lane::Bulk, bulk);
-        assert_eq!(texts(&queue.take().unwrap()), ["bulk"]);
+        assert_eq!(texts(&queue.take(true).unwrap()), ["bulk"]);
         queue.push(Lane::Single, single);
-        assert_eq!(texts(&queue.take().unwrap()), ["single"]);
+        assert_eq!(texts(&queue.take(true).unwrap()), ["single"]);
     }
 
     #[test]
@@ -272,8 +301,8 @@ mod tests {
         let (single, _waiting_too) = jobs(&["single"]);
         queue.push(Lane::Bulk, bulk);
         queue.push(Lane::Single, single);
-        assert_eq!(texts(&queue.take().unwrap()), ["single"]);
-        assert_eq!(texts(&queue.take().unwrap()), ["bulk"]);
+        assert_eq!(texts(&queue.take(true).unwrap()), ["single"]);
+        assert_eq!(texts(&queue.take(true).unwrap()), ["bulk"]);
     }
 
     #[test]
@@ -282,7 +311,7 @@ mod tests {
         let (jobs, mut waiting) = jobs(&["gone", "here"]);
         waiting.remove(0);
         queue.push(Lane::Single, jobs);
-        assert_eq!(texts(&queue.take().unwrap()), ["here"]);
+        assert_eq!(texts(&queue.take(true).unwrap()), ["here"]);
     }
 
     #[test]
@@ -292,7 +321,32 @@ mod tests {
         let (bulk, _waiting) = jobs(&["bulk"]);
         queue.push(Lane::Single, gone);
         queue.push(Lane::Bulk, bulk);
-        assert_eq!(texts(&queue.take().unwrap()), ["bulk"]);
+        assert_eq!(texts(&queue.take(true).unwrap()), ["bulk"]);
+    }
+
+    #[test]
+    fn the_first_thread_takes_a_job_that_it_had_to_leave_when_another_is_done() {
+        let queue = Queue::new(2);
+        let (bulk, _waiting) = jobs(&["bulk"]);
+        let (single, _waiting_too) = jobs(&["single"]);
+        let (later, _waiting_as_well) = jobs(&["later"]);
+        queue.push(Lane::Bulk, bulk);
+        assert_eq!(texts(&queue.take(true).unwrap()), ["bulk"]);
+        queue.push(Lane::Single, single);
+        assert_eq!(texts(&queue.take(false).unwrap()), ["single"]);
+        queue.push(Lane::Single, later);
+        queue.done(Lane::Bulk);
+        thread::scope(|scope| {
+            let first = scope.spawn(|| queue.take(true).unwrap());
+            while !queue.lock().first_waits {
+                thread::yield_now();
+            }
+            let other = scope.spawn(|| queue.take(false));
+            queue.done(Lane::Single);
+            assert_eq!(texts(&first.join().unwrap()), ["later"]);
+            queue.close();
+            assert!(other.join().unwrap().is_none());
+        });
     }
 
     #[test]
@@ -301,7 +355,7 @@ mod tests {
         let (jobs, _waiting) = jobs(&["last"]);
         queue.push(Lane::Single, jobs);
         queue.close();
-        assert!(queue.take().is_some());
-        assert!(queue.take().is_none());
+        assert!(queue.take(true).is_some());
+        assert!(queue.take(true).is_none());
     }
 }

@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
-
 use crate::Vector;
 use crate::cache::Cache;
 use crate::error::EmbedError;
+use crate::helpers::Helpers;
 use crate::parallelism::ParallelismChooser;
 use crate::queue::{Batch, Job, Queue, guess_tokens};
 
@@ -29,8 +28,8 @@ pub trait Backend: Send + Sync {
 
 /// The use of a backend by one thread.
 pub trait Session: Send {
-    /// The vectors of `texts`, in order, computed on the rayon pool of the calling thread.
-    fn embed(&mut self, texts: &[&str]) -> Result<Vec<Vector>, EmbedError>;
+    /// The vectors of `texts`, in order. With `parallel`, all threads of the calling thread's rayon pool take part.
+    fn embed(&mut self, texts: &[&str], parallel: bool) -> Result<Vec<Vector>, EmbedError>;
 }
 
 type Load = dyn Fn() -> Result<Arc<dyn Backend>, EmbedError> + Send + Sync;
@@ -49,8 +48,6 @@ pub struct Shared {
     failures: AtomicU64,
     /// The error of the last failed load. Threads that waited for that load return it.
     failure: Mutex<Option<EmbedError>>,
-    /// A pool with all cores, for a batch that runs alone.
-    all_cores: OnceLock<Option<ThreadPool>>,
     chooser: Mutex<ParallelismChooser>,
 }
 
@@ -67,7 +64,6 @@ impl Shared {
             loading: Mutex::default(),
             failures: AtomicU64::new(0),
             failure: Mutex::default(),
-            all_cores: OnceLock::new(),
             chooser: Mutex::default(),
         }
     }
@@ -99,35 +95,21 @@ impl Shared {
             }
         }
     }
-
-    /// The pool with all cores, or `None` if there is only one thread or the pool cannot be created.
-    fn all_cores(&self) -> Option<&ThreadPool> {
-        let build = || {
-            let named = |n| format!("embed-wide-{n}");
-            ThreadPoolBuilder::new().num_threads(self.threads).thread_name(named).build()
-        };
-        let pool = self.all_cores.get_or_init(|| {
-            (self.threads > 1).then(build).and_then(|pool| {
-                pool.inspect_err(|why| tracing::warn!(%why, "each text is embedded on one thread")).ok()
-            })
-        });
-        pool.as_ref()
-    }
 }
 
-/// Runs an embedding thread until the queue is closed and empty.
-pub fn work(shared: &Shared) {
-    // In a pool of one thread, rayon runs the matrix products on this thread instead of on all cores.
-    let pool = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
-    if let Err(why) = &pool {
-        tracing::warn!(%why, "an embedding thread cannot be limited to one core");
-    }
+/// Runs an embedding thread until the queue is closed and empty. The first thread has the helpers.
+pub fn work(shared: &Shared, is_first: bool) {
+    let helpers = (is_first && shared.threads > 1).then(|| Helpers::start(shared.threads)).transpose();
+    let mut helpers = helpers.unwrap_or_else(|why| {
+        tracing::warn!(%why, "each text is embedded on one thread");
+        None
+    });
     let mut session = None;
-    while let Some(batch) = shared.queue.take() {
+    while let Some(batch) = shared.queue.take(is_first) {
         let lane = batch.lane;
         // If a batch panics, its callers get an error and the thread continues with the next batch.
         let result = catch_panic(|| {
-            run(shared, &mut session, batch);
+            run(shared, &mut session, helpers.as_mut(), batch);
             Ok(())
         });
         if let Err(why) = result {
@@ -138,7 +120,7 @@ pub fn work(shared: &Shared) {
     }
 }
 
-fn run(shared: &Shared, session: &mut Option<Box<dyn Session>>, batch: Batch) {
+fn run(shared: &Shared, session: &mut Option<Box<dyn Session>>, helpers: Option<&mut Helpers>, batch: Batch) {
     let current = match session {
         Some(session) => session,
         None => match shared.backend() {
@@ -165,8 +147,10 @@ fn run(shared: &Shared, session: &mut Option<Box<dyn Session>>, batch: Batch) {
     if texts.is_empty() {
         return;
     }
-    let vectors =
-        if batch.alone { embed_alone(shared, current, &texts) } else { catch_panic(|| current.embed(&texts)) };
+    let vectors = match helpers {
+        Some(helpers) if batch.alone => embed_alone(shared, current, helpers, &texts),
+        _ => catch_panic(|| current.embed(&texts, false)),
+    };
     shared.batches.fetch_add(1, Ordering::Relaxed);
     match vectors {
         Ok(vectors) => {
@@ -188,12 +172,19 @@ fn run(shared: &Shared, session: &mut Option<Box<dyn Session>>, batch: Batch) {
 }
 
 /// Embeds a batch while nothing else is waiting, on all cores if that is currently faster.
-fn embed_alone(shared: &Shared, session: &mut Box<dyn Session>, texts: &[&str]) -> Result<Vec<Vector>, EmbedError> {
-    let Some(pool) = shared.all_cores() else { return catch_panic(|| session.embed(texts)) };
+fn embed_alone(
+    shared: &Shared,
+    session: &mut Box<dyn Session>,
+    helpers: &mut Helpers,
+    texts: &[&str],
+) -> Result<Vec<Vector>, EmbedError> {
     let chooser = || shared.chooser.lock().unwrap_or_else(PoisonError::into_inner);
     let all_cores = chooser().use_all_cores();
     let start = Instant::now();
-    let vectors = catch_panic(|| if all_cores { pool.install(|| session.embed(texts)) } else { session.embed(texts) });
+    let vectors = catch_panic(|| match all_cores {
+        true => helpers.run(|| session.embed(texts, true)),
+        false => session.embed(texts, false),
+    });
     let tokens = texts.iter().map(|text| guess_tokens(text)).sum();
     chooser().record(all_cores, tokens, start.elapsed());
     vectors

@@ -46,10 +46,12 @@ pub fn latest_migration() -> &'static str {
     MIGRATIONS[MIGRATIONS.len() - 1].0
 }
 
-/// Identifies the files of the schema. A template database made from other files is out of date.
+/// Identifies the files of the schema and the revision of the functions. A template database made from others is out of
+/// date.
 pub fn fingerprint() -> String {
     let tables = SCHEMA.iter().chain(&MIGRATIONS).map(|(_, text)| *text).collect::<String>();
-    hex(&Sha256::digest(tables + &FunctionSet::current().hash()))
+    let functions = FunctionSet::current();
+    hex(&Sha256::digest(format!("{tables}{}{}", functions.revision, functions.hash())))
 }
 
 fn checksum(text: &str) -> String {

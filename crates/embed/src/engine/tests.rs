@@ -27,7 +27,7 @@ impl Backend for StandIn {
 struct StandInSession(Arc<StandIn>);
 
 impl Session for StandInSession {
-    fn embed(&mut self, texts: &[&str]) -> Result<Vec<Vector>, EmbedError> {
+    fn embed(&mut self, texts: &[&str], _: bool) -> Result<Vec<Vector>, EmbedError> {
         self.0.batches.send(texts.iter().map(|text| text.to_string()).collect()).unwrap();
         // An error means that the test has dropped the sender and releases all batches.
         let _ = self.0.gate.lock().unwrap().recv();

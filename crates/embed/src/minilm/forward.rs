@@ -28,7 +28,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    fn fit(&mut self, tokens: usize) -> Buffers<'_> {
+    fn fit(&mut self, tokens: usize, parallel: bool) -> Buffers<'_> {
         fn grown(buffer: &mut Vec<Piece>, length: usize) -> &mut [Piece] {
             if buffer.len() < length {
                 buffer.resize(length, Piece::ZERO);
@@ -38,7 +38,7 @@ impl Scratch {
         // An odd stride, because pieces of one row at a power-of-two distance would evict each other from the cache.
         let stride = tokens | 1;
         Buffers {
-            shape: Shape { tokens, stride },
+            shape: Shape { tokens, stride, parallel },
             hidden: grown(&mut self.hidden, stride * HIDDEN_PIECES),
             qkv: grown(&mut self.qkv, stride * 3 * HIDDEN_PIECES),
             context: grown(&mut self.context, stride * HIDDEN_PIECES),
@@ -58,15 +58,17 @@ struct Buffers<'a> {
 #[derive(Clone, Copy)]
 struct Shape {
     tokens: usize,
+    /// Whether to use all threads of the pool.
+    parallel: bool,
     /// Distance between two strips, in pieces.
     stride: usize,
 }
 
 impl Shape {
-    /// Runs `step` for each strip of `out`, in parallel if the pool has several threads.
+    /// Runs `step` for each strip of `out`, in parallel if several threads may take part.
     fn each_strip(self, out: &mut [Piece], step: impl Fn(usize, &mut [Piece]) + Send + Sync) {
         let step = |(n, out): (usize, &mut [Piece])| step(n, &mut out[..self.tokens]);
-        if rayon::current_num_threads() > 1 {
+        if self.parallel {
             out.par_chunks_exact_mut(self.stride).enumerate().for_each(step);
         } else {
             out.chunks_exact_mut(self.stride).enumerate().for_each(step);
@@ -77,8 +79,8 @@ impl Shape {
 /// The maximum number of tokens that are processed together. With more, the buffers would not fit into the cache.
 const MAX_GROUP_TOKENS: usize = MAX_TOKENS;
 
-/// The vectors of `sequences`, in order. Runs on the calling thread's rayon pool.
-pub fn forward(weights: &Weights, scratch: &mut Scratch, sequences: &[Vec<u32>]) -> Vec<Vector> {
+/// The vectors of `sequences`, in order. With `parallel`, runs on the calling thread's rayon pool.
+pub fn forward(weights: &Weights, scratch: &mut Scratch, sequences: &[Vec<u32>], parallel: bool) -> Vec<Vector> {
     let mut vectors = Vec::with_capacity(sequences.len());
     let mut rest = sequences;
     while !rest.is_empty() {
@@ -89,14 +91,13 @@ pub fn forward(weights: &Weights, scratch: &mut Scratch, sequences: &[Vec<u32>])
         };
         let count = rest.iter().take_while(fits).count().max(1);
         let (group, after) = rest.split_at(count);
-        run(weights, scratch, group, &mut vectors);
+        run(weights, scratch.fit(group.iter().map(Vec::len).sum(), parallel), group, &mut vectors);
         rest = after;
     }
     vectors
 }
 
-fn run(weights: &Weights, scratch: &mut Scratch, sequences: &[Vec<u32>], vectors: &mut Vec<Vector>) {
-    let mut b = scratch.fit(sequences.iter().map(Vec::len).sum());
+fn run(weights: &Weights, mut b: Buffers<'_>, sequences: &[Vec<u32>], vectors: &mut Vec<Vector>) {
     let tokens = sequences.iter().flat_map(|ids| ids.iter().enumerate());
     for (row, (position, token)) in tokens.enumerate() {
         weights.embed_token(*token, position, b.hidden[row..].iter_mut().step_by(b.shape.stride));

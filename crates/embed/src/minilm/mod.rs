@@ -57,10 +57,10 @@ impl Model {
         self.tokens.contains(word)
     }
 
-    /// Computes the vectors of sequences of 1 to [`MAX_TOKENS`] token ids, in order, on the rayon pool of the calling
-    /// thread. If that pool has one thread, only the calling thread is used.
-    pub fn forward(&self, sequences: &[Vec<u32>], scratch: &mut Scratch) -> Vec<Vector> {
-        forward::forward(&self.weights, scratch, sequences)
+    /// Computes the vectors of sequences of 1 to [`MAX_TOKENS`] token ids, in order. With `parallel`, all threads of
+    /// the calling thread's rayon pool take part, otherwise only the calling thread.
+    pub fn forward(&self, sequences: &[Vec<u32>], scratch: &mut Scratch, parallel: bool) -> Vec<Vector> {
+        forward::forward(&self.weights, scratch, sequences, parallel)
     }
 }
 

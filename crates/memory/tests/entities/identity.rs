@@ -19,7 +19,7 @@ async fn column(memory: &MemoryFixture, statement: &'static str) -> Vec<String> 
 
 const ACTIVE: &str = "SELECT content FROM facts WHERE validity = 'active' ORDER BY content COLLATE \"C\"";
 const EVENTS: &str =
-    "SELECT event_type FROM memory_events WHERE event_type LIKE 'fact%' ORDER BY created_at, id, event_type";
+    "SELECT event_type FROM memory_events WHERE event_type LIKE 'fact%' ORDER BY created_at, event_type";
 
 #[tokio::test]
 async fn a_subject_that_names_one_entity_is_linked_to_it() {
