@@ -127,7 +127,7 @@ async fn statements(world: &World, tenant: &TenantId, dice: &mut Dice) -> anyhow
             mode: butler_memory::search::Mode::Hybrid,
             min_relevance: None,
             hops: butler_memory::HOPS,
-            asked: Default::default(),
+            time_filter: Default::default(),
             changes_since: None,
         };
         world.memory.context(&Call::internal(&world.memory, tenant.clone(), "bench"), &request).await?;

@@ -91,7 +91,7 @@ async fn search(memory: &Memory, tenant: &TenantId, mode: Mode, query: &str) -> 
         min_relevance: None,
         hops: 0,
         explain: false,
-        asked: Default::default(),
+        time_filter: Default::default(),
         holding: false,
     };
     let found = memory.search(&Call::internal(memory, tenant.clone(), "bench"), &input).await?;

@@ -183,9 +183,9 @@ async fn run_set(set: Set, args: &Args, bench: &mut Bench) -> anyhow::Result<()>
     }
 }
 
-fn show_progress(asked: usize) {
-    if asked > 0 && asked.is_multiple_of(50) {
-        eprintln!("  asked {asked} questions");
+fn show_progress(done: usize) {
+    if done > 0 && done.is_multiple_of(50) {
+        eprintln!("  asked {done} questions");
     }
 }
 

@@ -296,7 +296,7 @@ async fn recall_once(memory: &Memory, tenant: &TenantId, topic: &str) -> anyhow:
         min_relevance: None,
         hops: butler_memory::HOPS,
         explain: false,
-        asked: Default::default(),
+        time_filter: Default::default(),
     };
     memory.recall(&Call::internal(memory, tenant.clone(), "bench"), &input).await?;
     Ok(())
@@ -319,7 +319,7 @@ pub async fn search_once(
         min_relevance: None,
         hops: 0,
         explain: true,
-        asked: Default::default(),
+        time_filter: Default::default(),
         holding: false,
     };
     Ok(world.memory.search(&Call::internal(&world.memory, tenant.clone(), "bench"), &input).await?.results)

@@ -78,7 +78,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     )
     .fetch_one(&mut pg)
     .await?;
-    let asked = [
+    let time_filters = [
         ("without a time", json!({})),
         ("valid_at", json!({ "valid_at": then })),
         ("as_of", json!({ "as_of": then })),
@@ -89,7 +89,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
         let mut samples: [Samples; 4] = Default::default();
         // the first turn is a warm-up
         for turn in 0..=args.rounds.div_ceil(TURN) {
-            for ((_, time), samples) in asked.iter().zip(&mut samples) {
+            for ((_, time), samples) in time_filters.iter().zip(&mut samples) {
                 for _ in 0..TURN {
                     client.call(tool, arguments(text, &question(&mut dice), time)).await?;
                     if turn > 0 {
@@ -100,7 +100,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
         }
         let plain = samples[0].p50();
         report.note(format!("{tool} without a time, p50"), plain, "ms");
-        for ((what, _), samples) in asked.iter().zip(&samples).skip(1) {
+        for ((what, _), samples) in time_filters.iter().zip(&samples).skip(1) {
             report.note(format!("{tool} with {what}, p50"), samples.p50(), "ms");
             report.at_most(format!("{tool} with {what}, p50"), samples.p50() / plain, "× without", GOAL);
         }

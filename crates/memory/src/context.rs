@@ -36,7 +36,7 @@ pub struct ContextRequest {
     /// How many relations to follow from the entities that the prompt names, 0 to 3.
     pub hops: usize,
     /// The period that it is about. By default, only facts that are true now are used.
-    pub asked: TimeFilter,
+    pub time_filter: TimeFilter,
     /// Adds what changed since then.
     pub changes_since: Option<Timestamp>,
 }
@@ -75,7 +75,7 @@ impl Memory {
             min_relevance: request.min_relevance,
             hops: request.hops,
             explain: false,
-            asked: request.asked.clone(),
+            time_filter: request.time_filter.clone(),
         };
         let floor = match request.min_relevance {
             Some(least) => Some(Floor::Requested(least)),
@@ -84,7 +84,7 @@ impl Memory {
         let wants_episodes = config.context.include_episodes;
         let episodes = Episodes {
             // The mode deep compares whole conversations, whatever the time.
-            related: if wants_episodes && request.asked.is_empty() { RELATED } else { 0 },
+            related: if wants_episodes && request.time_filter.is_empty() { RELATED } else { 0 },
             recent: if wants_episodes { depth } else { 0 },
             background: floor.is_some(),
             conflicts: true,

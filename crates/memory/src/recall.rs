@@ -36,7 +36,7 @@ pub struct RecallInput {
     /// Whether to return a trace and an explanation of each result.
     pub explain: bool,
     /// The period that it is about. By default, only facts that are true now are returned.
-    pub asked: TimeFilter,
+    pub time_filter: TimeFilter,
 }
 
 impl RecallInput {
@@ -51,7 +51,7 @@ impl RecallInput {
             min_relevance: self.min_relevance,
             hops: self.hops,
             explain: self.explain,
-            asked: self.asked.clone(),
+            time_filter: self.time_filter.clone(),
             holding: true,
         }
     }

@@ -49,7 +49,7 @@ pub struct SearchInput {
     /// Whether to return a trace and an explanation of each result.
     pub explain: bool,
     /// The period that it is about.
-    pub asked: TimeFilter,
+    pub time_filter: TimeFilter,
     /// Whether to leave out facts that are not true now. It has no effect with a period.
     pub holding: bool,
 }
@@ -159,7 +159,7 @@ impl Memory {
             min_relevance: None,
             hops: 0,
             explain: false,
-            asked: TimeFilter::default(),
+            time_filter: TimeFilter::default(),
             holding: false,
         };
         Ok(self.search(call, &input).await?.results)
@@ -168,7 +168,7 @@ impl Memory {
     /// The time that the query names, unless the caller asks for one. Only an event, such as "before the move", needs the
     /// database.
     pub(crate) async fn time_words(&self, call: &Call, input: &SearchInput) -> Result<TimeWords, MemoryError> {
-        if !input.asked.is_empty() || input.query.is_empty() {
+        if !input.time_filter.is_empty() || input.query.is_empty() {
             return Ok(TimeWords::default());
         }
         let words = TimeWords::new(&input.query, call.now, self.zone());
@@ -224,14 +224,14 @@ impl Memory {
             background: input.min_relevance.is_some() || episodes.background,
             related: if has_query { episodes.related } else { 0 },
             recent: episodes.recent,
-            asked: TimeFilterRow::new(&input.asked),
+            time_filter: TimeFilterRow::new(&input.time_filter),
             holding: input.holding,
             conflicts: episodes.conflicts,
-            window: words_of_time.asked(),
+            window: words_of_time.window(),
         };
         let mut conn = self.db().reader_after(&call.tenant, pending).await?;
         let mut retrieved = butler_store::search::retrieve(&mut conn, &call.tenant, &request, self.pools()).await?;
-        if let Some(as_of) = input.asked.as_of {
+        if let Some(as_of) = input.time_filter.as_of {
             use_texts_then(&mut conn, &call.tenant, &mut retrieved, as_of).await?;
         }
         if retrieved.has_outgrown_an_index() {

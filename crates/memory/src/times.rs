@@ -33,7 +33,7 @@ impl Memory {
     }
 
     /// Reads the time that a question is about. A blank text counts as omitted.
-    pub fn asked(&self, now: Timestamp, texts: TimeFilterTexts<'_>) -> Result<TimeFilter, Invalid> {
+    pub fn time_filter(&self, now: Timestamp, texts: TimeFilterTexts<'_>) -> Result<TimeFilter, Invalid> {
         let valid_at = self.date("valid_at", texts.valid_at)?;
         let as_of = self.date("as_of", texts.as_of)?;
         if let Some(date) = as_of.as_ref().filter(|date| date.at > now) {

@@ -39,7 +39,7 @@ pub struct WhyNotRequest {
     pub min_relevance: Option<f64>,
     pub hops: Option<usize>,
     pub token_budget: Option<usize>,
-    pub asked: TimeFilter,
+    pub time_filter: TimeFilter,
 }
 
 /// Whether a call returns a memory, and why not.
@@ -215,7 +215,7 @@ impl Memory {
             min_relevance: request.min_relevance,
             hops: request.hops.unwrap_or(if is_search { 0 } else { HOPS }),
             explain: true,
-            asked: request.asked.clone(),
+            time_filter: request.time_filter.clone(),
             holding: !is_search,
         })
     }
@@ -225,7 +225,7 @@ impl Memory {
         let filters = Filters {
             scope: search.scope.as_ref().map(Scope::as_str),
             at: call.now,
-            asked: TimeFilterRow::new(&search.asked),
+            time_filter: TimeFilterRow::new(&search.time_filter),
             holding: search.holding,
             model: &model.name,
             model_version: &model.version,
@@ -271,7 +271,7 @@ impl Memory {
             mode: search.mode,
             min_relevance: request.min_relevance,
             hops: search.hops,
-            asked: request.asked.clone(),
+            time_filter: request.time_filter.clone(),
             changes_since: None,
         })
     }

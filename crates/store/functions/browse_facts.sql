@@ -24,6 +24,7 @@ DECLARE
     -- $19 only these ids, $20 and $21 the period in which it held, $22 when that was believed, $23 and $24 the period in which
     -- it was said.
     filter record;
+    time_filter constant jsonb := p_filter -> 'asked';
     as_of timestamptz;
     held_first timestamptz;
     held_last timestamptz;
@@ -56,12 +57,12 @@ BEGIN
 
     SELECT * INTO filter FROM jsonb_to_record(p_filter) AS given (
         state text, scopes text[], subject text, words text, min_confidence double precision, permanence text, entity uuid,
-        tag text, ids uuid[], sort text, asked jsonb);
-    as_of := filter.asked ->> 'as_of';
-    held_first := coalesce((filter.asked ->> 'first')::timestamptz, as_of);
-    held_last := coalesce((filter.asked ->> 'last')::timestamptz, as_of);
-    since := filter.asked ->> 'since';
-    until := filter.asked ->> 'until';
+        tag text, ids uuid[], sort text);
+    as_of := time_filter ->> 'as_of';
+    held_first := coalesce((time_filter ->> 'first')::timestamptz, as_of);
+    held_last := coalesce((time_filter ->> 'last')::timestamptz, as_of);
+    since := time_filter ->> 'since';
+    until := time_filter ->> 'until';
     words := browse_query(p_tenant, filter.words);
     by_confidence := filter.sort IN ('most_confident', 'least_confident');
 

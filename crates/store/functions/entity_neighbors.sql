@@ -3,7 +3,7 @@
 -- predicate, or one with an inverse, also counts as outgoing at its object, under the inverse name (inferred).
 CREATE OR REPLACE FUNCTION entity_neighbors(
     p_tenant text, p_at timestamptz, p_entity uuid, p_predicates text[], p_direction text, p_depth integer, p_limit integer,
-    p_asked jsonb)
+    p_time_filter jsonb)
 RETURNS TABLE (depth integer, fact_id uuid, source_id uuid, target_id uuid, predicate text, content text, inferred boolean,
                effective double precision, learned_at timestamptz, dates jsonb)
 -- Planned once per connection: planning costs more than following ten entities' edges. The plan joins the frontier, so it
@@ -59,7 +59,7 @@ BEGIN
                   -- a merge can turn a relation between two entities into one of an entity to itself
                   AND f.entity_id <> f.object_entity_id
                   AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at, f.ended_at, f.created_at, f.observed_at,
-                                p_at, p_asked)
+                                p_at, p_time_filter)
                 -- as seen from where it was reached
                 ORDER BY f.id, (s.source = ANY (frontier)) DESC, s.swapped, s.named) e
             ORDER BY e.named COLLATE "C", e.target, e.source, e.id LIMIT left_over
@@ -74,7 +74,7 @@ BEGIN
             effective := effective_confidence(round_edges.confidence, round_edges.decay_rate, round_edges.last_confirmed_at, p_at);
             learned_at := round_edges.created_at;
             dates := fact_dates_then(round_edges.id, round_edges.valid_from, round_edges.valid_to, round_edges.observed_at, round_edges.given,
-                                     round_edges.holds_from, round_edges.holds_to, (p_asked ->> 'as_of')::timestamptz);
+                                     round_edges.holds_from, round_edges.holds_to, (p_time_filter ->> 'as_of')::timestamptz);
             followed := followed || fact_id;
             RETURN NEXT;
         END LOOP;

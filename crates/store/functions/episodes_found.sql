@@ -43,8 +43,8 @@ DECLARE
     weights double precision[];
     match_taken integer := 0;
     match_kept integer;
-    asked constant jsonb := (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding');
-    fits tid[] := CASE WHEN asked IS NOT NULL THEN episodes_fitting(p_tenant, p_scope, p_at, asked) END;
+    time_filter constant jsonb := (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding');
+    fits tid[] := CASE WHEN time_filter IS NOT NULL THEN episodes_fitting(p_tenant, p_scope, p_at, time_filter) END;
     answer retrieved[];
 BEGIN
     IF p_query IS NOT NULL AND p_version IS NOT NULL THEN
@@ -143,7 +143,7 @@ BEGIN
             FROM unnest(near, distances) AS n (place, distance)
             FULL JOIN unnest(matched, scores) AS m (place, score) ON m.place = n.place
             JOIN episodes r ON r.ctid = coalesce(n.place, m.place)
-            WHERE (asked IS NOT NULL OR episode_is_alive(r.expires_at, p_at))
+            WHERE (time_filter IS NOT NULL OR episode_is_alive(r.expires_at, p_at))
         ),
         judged AS (
             SELECT c.id, c.place, c.created_at, c.session, c.is_near,
@@ -227,7 +227,7 @@ BEGIN
                 FROM episodes_near_all(p_tenant, p_scope, p_at, p_min, p_version, p_query, take) n;
             CONTINUE;
         END IF;
-        IF asked IS NULL AND match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
+        IF time_filter IS NULL AND match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
             keyword_path := keyword_path || '+all';
             SELECT b.places, b.scores INTO matched, scores
                 FROM episodes_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, p_at, p_min) a,

@@ -66,13 +66,14 @@ DECLARE
     name_weights constant double precision[] := coalesce(translate(p_options ->> 'name_weights', '[]', '{}'), '{}');
     match_taken integer := 0;
     match_kept integer;
-    asked constant jsonb := (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding');
-    as_of constant timestamptz := asked ->> 'as_of';
+    time_filter constant jsonb := (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding');
+    as_of constant timestamptz := time_filter ->> 'as_of';
     -- A large store has facts of all times in its indexes (facts_held.sql).
-    by_held constant boolean := asked ?| '{first,as_of}' AND NOT is_small;
+    by_held constant boolean := time_filter ?| '{first,as_of}' AND NOT is_small;
     -- what was asked for with a time: all of it is compared
-    fits tid[] := CASE WHEN asked IS NOT NULL AND by_held IS NOT TRUE THEN facts_fitting(p_tenant, p_scope, p_at, asked) END;
-    holding constant timestamptz := CASE WHEN asked IS NULL AND (p_options ->> 'holding')::boolean THEN p_at END;
+    fits tid[] := CASE WHEN time_filter IS NOT NULL AND by_held IS NOT TRUE
+                       THEN facts_fitting(p_tenant, p_scope, p_at, time_filter) END;
+    holding constant timestamptz := CASE WHEN time_filter IS NULL AND (p_options ->> 'holding')::boolean THEN p_at END;
     answer retrieved[];
 BEGIN
     -- The semantic leg: candidates.
@@ -86,9 +87,9 @@ BEGIN
             vector_path := 'held';
             PERFORM set_config('ivfflat.probes', greatest(1, probes)::text, true);
             SELECT array_agg(n.place), array_agg(n.distance), count(*) INTO near, distances, near_taken
-                FROM facts_near_held(p_tenant, p_scope, p_query, CASE WHEN probes > 0 THEN take ELSE 0 END, asked) n;
+                FROM facts_near_held(p_tenant, p_scope, p_query, CASE WHEN probes > 0 THEN take ELSE 0 END, time_filter) n;
             -- few facts of that time, or no index yet
-            fits := CASE WHEN near_taken < take THEN facts_fitting(p_tenant, p_scope, p_at, asked) END;
+            fits := CASE WHEN near_taken < take THEN facts_fitting(p_tenant, p_scope, p_at, time_filter) END;
         END IF;
         IF fits IS NOT NULL THEN
             vector_path := 'fitting';
@@ -142,7 +143,8 @@ BEGIN
             SELECT CASE WHEN any_term OR c.rare IS NULL THEN c.rare ELSE p_strict END INTO candidate_words
                 FROM candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget) c;
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
-                FROM facts_match_held(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, candidate_words, newest, asked) m;
+                FROM facts_match_held(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, candidate_words, newest,
+                                      time_filter) m;
         ELSIF is_small AND tenant_rows < table_rows / 8 THEN
             keyword_path := 'scan';
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
@@ -211,7 +213,7 @@ BEGIN
             FROM unnest(near, distances) AS n (place, distance)
             FULL JOIN unnest(matched, scores) AS m (place, score) ON m.place = n.place
             JOIN facts r ON r.ctid = coalesce(n.place, m.place)
-            WHERE (asked IS NOT NULL OR fact_is_active(r.validity))
+            WHERE (time_filter IS NOT NULL OR fact_is_active(r.validity))
               AND fact_holds(r.holds_from, r.holds_to, holding)
               AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
         ),
@@ -299,7 +301,7 @@ BEGIN
                 FROM facts_near_all(p_tenant, p_scope, p_at, p_min, holding, p_version, p_query, take) n;
             CONTINUE;
         END IF;
-        IF asked IS NULL AND match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
+        IF time_filter IS NULL AND match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
             keyword_path := keyword_path || '+all';
             SELECT b.places, b.scores INTO matched, scores
                 FROM facts_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, p_at, p_min, holding) a,

@@ -1,14 +1,14 @@
 -- The candidates of facts_found for what was true, or believed, at another time, in a store that is too large to compare
 -- everything that fits. The indexes hold the facts of all times, so this costs about as much as a search of the present.
 
-CREATE OR REPLACE FUNCTION facts_near_held(p_tenant text, p_scope text, p_query vector, p_take integer, p_asked jsonb)
+CREATE OR REPLACE FUNCTION facts_near_held(p_tenant text, p_scope text, p_query vector, p_take integer, p_time_filter jsonb)
 RETURNS TABLE (place tid, distance double precision) LANGUAGE plpgsql STABLE ROWS 40 SET enable_sort = off AS $$
 DECLARE
-    as_of constant timestamptz := p_asked ->> 'as_of';
-    first constant timestamptz := coalesce((p_asked ->> 'first')::timestamptz, as_of);
-    last constant timestamptz := coalesce((p_asked ->> 'last')::timestamptz, as_of);
-    since constant timestamptz := coalesce((p_asked ->> 'since')::timestamptz, '-infinity');
-    until constant timestamptz := coalesce((p_asked ->> 'until')::timestamptz, 'infinity');
+    as_of constant timestamptz := p_time_filter ->> 'as_of';
+    first constant timestamptz := coalesce((p_time_filter ->> 'first')::timestamptz, as_of);
+    last constant timestamptz := coalesce((p_time_filter ->> 'last')::timestamptz, as_of);
+    since constant timestamptz := coalesce((p_time_filter ->> 'since')::timestamptz, '-infinity');
+    until constant timestamptz := coalesce((p_time_filter ->> 'until')::timestamptz, 'infinity');
 BEGIN
     RETURN QUERY
         SELECT r.ctid, r.embedding <=> p_query
@@ -25,15 +25,15 @@ COMMENT ON FUNCTION facts_near_held IS 'The nearest facts that held at the time 
 -- p_candidates finds the rows by the word index. NULL: every term is frequent, and the latest facts of that time are read.
 CREATE OR REPLACE FUNCTION facts_match_held(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
-    p_candidates tsquery, p_newest integer, p_asked jsonb,
+    p_candidates tsquery, p_newest integer, p_time_filter jsonb,
     OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    as_of constant timestamptz := p_asked ->> 'as_of';
-    first constant timestamptz := coalesce((p_asked ->> 'first')::timestamptz, as_of);
-    last constant timestamptz := coalesce((p_asked ->> 'last')::timestamptz, as_of);
-    since constant timestamptz := coalesce((p_asked ->> 'since')::timestamptz, '-infinity');
-    until constant timestamptz := coalesce((p_asked ->> 'until')::timestamptz, 'infinity');
+    as_of constant timestamptz := p_time_filter ->> 'as_of';
+    first constant timestamptz := coalesce((p_time_filter ->> 'first')::timestamptz, as_of);
+    last constant timestamptz := coalesce((p_time_filter ->> 'last')::timestamptz, as_of);
+    since constant timestamptz := coalesce((p_time_filter ->> 'since')::timestamptz, '-infinity');
+    until constant timestamptz := coalesce((p_time_filter ->> 'until')::timestamptz, 'infinity');
     found tid[];
 BEGIN
     -- IS TRUE keeps the planner from combining the word index with another one.

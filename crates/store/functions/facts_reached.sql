@@ -15,11 +15,11 @@
 -- entity keeps its best edge. The weights were chosen on the generated graph of `bench quality`.
 --
 -- p_hops: the maximum number of edges between a named entity and the fact. info holds the number of edges (hops) and the
--- last of them (via). p_asked: at what time (memories_fitting.sql); NULL: now. The rows come in order, the best first.
+-- last of them (via). p_time_filter: at what time (memories_fitting.sql); NULL: now. The rows come in order, the best first.
 CREATE OR REPLACE FUNCTION facts_reached(
     p_tenant text, p_scope text, p_at timestamptz, p_min double precision, p_version uuid, p_query vector, p_terms text[],
     p_factors double precision[], p_named uuid[], p_hops integer, p_limit integer, p_pool jsonb,
-    p_asked jsonb)
+    p_time_filter jsonb)
 RETURNS SETOF retrieved LANGUAGE plpgsql STABLE ROWS 20 AS $$
 DECLARE
     -- Of an entity with more facts, the older ones are left out; of a round that reaches more entities, the worse ones.
@@ -66,13 +66,13 @@ BEGIN
             FROM unnest(reached, ways, nearness) AS w (entity, hits, nearness)
             CROSS JOIN LATERAL ((SELECT f.ctid AS place, f.object_entity_id AS other, true AS is_forward FROM facts f
                            WHERE f.entity_id = w.entity AND f.object_entity_id IS NOT NULL AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
-                                       f.ended_at, f.created_at, f.observed_at, p_at, p_asked)
+                                       f.ended_at, f.created_at, f.observed_at, p_at, p_time_filter)
                              AND f.tenant_id || '' = p_tenant AND (p_scope IS NULL OR f.scope = ANY (ARRAY['global', p_scope]))
                            ORDER BY f.id DESC LIMIT most_facts)
                           UNION ALL
                           (SELECT f.ctid, f.entity_id, false FROM facts f
                            WHERE f.object_entity_id = w.entity AND f.entity_id IS NOT NULL AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
-                                       f.ended_at, f.created_at, f.observed_at, p_at, p_asked)
+                                       f.ended_at, f.created_at, f.observed_at, p_at, p_time_filter)
                              AND f.tenant_id || '' = p_tenant AND (p_scope IS NULL OR f.scope = ANY (ARRAY['global', p_scope]))
                            ORDER BY f.id DESC LIMIT most_facts)) n
             JOIN facts r ON r.ctid = n.place
@@ -96,13 +96,13 @@ BEGIN
             FROM unnest(reached, ways, nearness, edges) AS w (entity, hits, nearness, edge)
             CROSS JOIN LATERAL ((SELECT f.ctid AS place FROM facts f
                            WHERE f.entity_id = w.entity AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
-                                       f.ended_at, f.created_at, f.observed_at, p_at, p_asked)
+                                       f.ended_at, f.created_at, f.observed_at, p_at, p_time_filter)
                              AND f.tenant_id || '' = p_tenant AND (p_scope IS NULL OR f.scope = ANY (ARRAY['global', p_scope]))
                            ORDER BY f.id DESC LIMIT most_facts)
                           UNION
                           (SELECT f.ctid FROM facts f
                            WHERE f.object_entity_id = w.entity AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
-                                       f.ended_at, f.created_at, f.observed_at, p_at, p_asked)
+                                       f.ended_at, f.created_at, f.observed_at, p_at, p_time_filter)
                              AND f.tenant_id || '' = p_tenant AND (p_scope IS NULL OR f.scope = ANY (ARRAY['global', p_scope]))
                            ORDER BY f.id DESC LIMIT most_facts)) n
             JOIN facts r ON r.ctid = n.place

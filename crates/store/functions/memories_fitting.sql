@@ -1,6 +1,6 @@
--- What was asked for with a time: the places (ctid) of all memories that fit. p_asked has any of: first and last, between
--- which a fact holds for a while (valid_at); as_of: what was believed then; since and until: when it was said, stored or
--- happened. The search compares all that fit.
+-- What was asked for with a time: the places (ctid) of all memories that fit. p_time_filter has any of: first and last,
+-- between which a fact holds for a while (valid_at); as_of: what was believed then; since and until: when it was said, stored
+-- or happened. The search compares all that fit.
 
 -- The present belief counts from placed_at on. Before that, a former one does.
 CREATE OR REPLACE FUNCTION fact_held(
@@ -39,29 +39,29 @@ COMMENT ON FUNCTION fact_dates_then IS 'When a fact is true, as believed then.';
 -- For few facts at a time: of an entity, of a list, along relations. NULL asks for what is true now.
 CREATE OR REPLACE FUNCTION fact_fits(
     p_id uuid, p_validity text, p_holds_from timestamptz, p_holds_to timestamptz, p_placed_at timestamptz, p_ended_at timestamptz,
-    p_created_at timestamptz, p_observed_at timestamptz, p_at timestamptz, p_asked jsonb)
+    p_created_at timestamptz, p_observed_at timestamptz, p_at timestamptz, p_time_filter jsonb)
 RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN p_asked IS NULL THEN p_validity = 'active' AND p_holds_from <= p_at AND p_at < p_holds_to
-                WHEN NOT p_asked ?| '{first,as_of}' THEN p_validity = 'active'
+    SELECT CASE WHEN p_time_filter IS NULL THEN p_validity = 'active' AND p_holds_from <= p_at AND p_at < p_holds_to
+                WHEN NOT p_time_filter ?| '{first,as_of}' THEN p_validity = 'active'
                 ELSE fact_held(p_id, p_holds_from, p_holds_to, p_created_at, p_placed_at, p_ended_at,
-                               coalesce(p_asked ->> 'first', p_asked ->> 'as_of')::timestamptz,
-                               coalesce(p_asked ->> 'last', p_asked ->> 'as_of')::timestamptz,
-                               (p_asked ->> 'as_of')::timestamptz) END
-       AND (p_asked IS NULL
-            OR coalesce(p_observed_at, p_created_at) >= coalesce((p_asked ->> 'since')::timestamptz, '-infinity')
-               AND coalesce(p_observed_at, p_created_at) < coalesce((p_asked ->> 'until')::timestamptz, 'infinity'))
+                               coalesce(p_time_filter ->> 'first', p_time_filter ->> 'as_of')::timestamptz,
+                               coalesce(p_time_filter ->> 'last', p_time_filter ->> 'as_of')::timestamptz,
+                               (p_time_filter ->> 'as_of')::timestamptz) END
+       AND (p_time_filter IS NULL
+            OR coalesce(p_observed_at, p_created_at) >= coalesce((p_time_filter ->> 'since')::timestamptz, '-infinity')
+               AND coalesce(p_observed_at, p_created_at) < coalesce((p_time_filter ->> 'until')::timestamptz, 'infinity'))
 $$;
 COMMENT ON FUNCTION fact_fits IS 'Whether a fact fits the time asked for.';
 
-CREATE OR REPLACE FUNCTION facts_fitting(p_tenant text, p_scope text, p_at timestamptz, p_asked jsonb)
+CREATE OR REPLACE FUNCTION facts_fitting(p_tenant text, p_scope text, p_at timestamptz, p_time_filter jsonb)
 RETURNS tid[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
     active constant text := 'active';
-    as_of constant timestamptz := p_asked ->> 'as_of';
-    first constant timestamptz := coalesce((p_asked ->> 'first')::timestamptz, as_of);
-    last constant timestamptz := coalesce((p_asked ->> 'last')::timestamptz, as_of);
-    since constant timestamptz := coalesce((p_asked ->> 'since')::timestamptz, '-infinity');
-    until constant timestamptz := coalesce((p_asked ->> 'until')::timestamptz, 'infinity');
+    as_of constant timestamptz := p_time_filter ->> 'as_of';
+    first constant timestamptz := coalesce((p_time_filter ->> 'first')::timestamptz, as_of);
+    last constant timestamptz := coalesce((p_time_filter ->> 'last')::timestamptz, as_of);
+    since constant timestamptz := coalesce((p_time_filter ->> 'since')::timestamptz, '-infinity');
+    until constant timestamptz := coalesce((p_time_filter ->> 'until')::timestamptz, 'infinity');
 BEGIN
     IF first IS NULL THEN
         RETURN ARRAY(
@@ -69,7 +69,7 @@ BEGIN
             WHERE r.tenant_id = p_tenant
               AND r.validity = active
               AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
-              AND fact_holds(r.holds_from, r.holds_to, CASE WHEN (p_asked ->> 'holding')::boolean THEN p_at END)
+              AND fact_holds(r.holds_from, r.holds_to, CASE WHEN (p_time_filter ->> 'holding')::boolean THEN p_at END)
               AND coalesce(r.observed_at, r.created_at) >= since AND coalesce(r.observed_at, r.created_at) < until);
     END IF;
     RETURN ARRAY(
@@ -108,12 +108,12 @@ RETURNS boolean LANGUAGE sql STABLE AS $$
 $$;
 COMMENT ON FUNCTION rule_known IS 'Whether a rule is remembered now or, with p_as_of, was then.';
 
-CREATE OR REPLACE FUNCTION rules_fitting(p_tenant text, p_scope text, p_at timestamptz, p_asked jsonb)
+CREATE OR REPLACE FUNCTION rules_fitting(p_tenant text, p_scope text, p_at timestamptz, p_time_filter jsonb)
 RETURNS tid[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    as_of constant timestamptz := p_asked ->> 'as_of';
-    since constant timestamptz := coalesce((p_asked ->> 'since')::timestamptz, '-infinity');
-    until constant timestamptz := coalesce((p_asked ->> 'until')::timestamptz, 'infinity');
+    as_of constant timestamptz := p_time_filter ->> 'as_of';
+    since constant timestamptz := coalesce((p_time_filter ->> 'since')::timestamptz, '-infinity');
+    until constant timestamptz := coalesce((p_time_filter ->> 'until')::timestamptz, 'infinity');
 BEGIN
     RETURN ARRAY(
         SELECT r.ctid FROM rules r
@@ -125,13 +125,13 @@ END $$;
 REVOKE EXECUTE ON FUNCTION rules_fitting FROM PUBLIC;
 COMMENT ON FUNCTION rules_fitting IS 'The rules that were known at the time asked for. A rule has no dates of validity.';
 
-CREATE OR REPLACE FUNCTION episodes_fitting(p_tenant text, p_scope text, p_at timestamptz, p_asked jsonb)
+CREATE OR REPLACE FUNCTION episodes_fitting(p_tenant text, p_scope text, p_at timestamptz, p_time_filter jsonb)
 RETURNS tid[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    as_of constant timestamptz := p_asked ->> 'as_of';
-    first constant timestamptz := coalesce((p_asked ->> 'since')::timestamptz, '-infinity');
-    until constant timestamptz := coalesce((p_asked ->> 'until')::timestamptz, 'infinity');
-    last constant timestamptz := coalesce((p_asked ->> 'last')::timestamptz, 'infinity');
+    as_of constant timestamptz := p_time_filter ->> 'as_of';
+    first constant timestamptz := coalesce((p_time_filter ->> 'since')::timestamptz, '-infinity');
+    until constant timestamptz := coalesce((p_time_filter ->> 'until')::timestamptz, 'infinity');
+    last constant timestamptz := coalesce((p_time_filter ->> 'last')::timestamptz, 'infinity');
 BEGIN
     RETURN ARRAY(
         SELECT r.ctid FROM episodes r

@@ -6,11 +6,11 @@ CREATE OR REPLACE FUNCTION memory_standing(p_tenant text, p_id uuid, p_request j
 DECLARE
     at constant timestamptz := p_request ->> 'at';
     in_scope constant text := p_request ->> 'scope';
-    asked constant jsonb := p_request -> 'asked';
-    as_of constant timestamptz := asked ->> 'as_of';
-    since constant timestamptz := coalesce((asked ->> 'since')::timestamptz, '-infinity');
-    until constant timestamptz := coalesce((asked ->> 'until')::timestamptz, 'infinity');
-    holding constant timestamptz := CASE WHEN asked IS NULL AND (p_request ->> 'holding')::boolean THEN at END;
+    time_filter constant jsonb := p_request -> 'asked';
+    as_of constant timestamptz := time_filter ->> 'as_of';
+    since constant timestamptz := coalesce((time_filter ->> 'since')::timestamptz, '-infinity');
+    until constant timestamptz := coalesce((time_filter ->> 'until')::timestamptz, 'infinity');
+    holding constant timestamptz := CASE WHEN time_filter IS NULL AND (p_request ->> 'holding')::boolean THEN at END;
     version constant uuid := (SELECT v.id FROM embedding_versions v
         WHERE v.tenant_id = p_tenant AND v.model = p_request ->> 'model' AND v.version = p_request ->> 'model_version');
     standing jsonb;
@@ -19,10 +19,11 @@ BEGIN
                'memory_type', 'fact', 'scope', r.scope, 'state', r.validity,
                'label', concat_ws(' ', r.subject, replace(r.predicate, '_', ' ') || ':', left(r.content, 160)),
                'in_scope', in_scope IS NULL OR r.scope = ANY (ARRAY['global', in_scope]),
-               'is_live', asked ?| '{first,as_of}' IS TRUE OR fact_is_active(r.validity),
+               'is_live', time_filter ?| '{first,as_of}' IS TRUE OR fact_is_active(r.validity),
                'holds', fact_holds(r.holds_from, r.holds_to, holding),
-               'fits', CASE WHEN asked IS NOT NULL THEN fact_fits(
-                           r.id, r.validity, r.holds_from, r.holds_to, r.placed_at, r.ended_at, r.created_at, r.observed_at, at, asked) END,
+               'fits', CASE WHEN time_filter IS NOT NULL THEN fact_fits(
+                           r.id, r.validity, r.holds_from, r.holds_to, r.placed_at, r.ended_at, r.created_at, r.observed_at, at,
+                           time_filter) END,
                'holds_from', CASE WHEN isfinite(r.holds_from) THEN r.holds_from END,
                'holds_to', CASE WHEN isfinite(r.holds_to) THEN r.holds_to END,
                'effective_confidence', effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, at),
@@ -39,7 +40,7 @@ BEGIN
                              WHEN rule_has_decayed(p_tenant, r.id, r.metadata) THEN 'expired' ELSE 'forgotten' END,
                'in_scope', in_scope IS NULL OR r.scope = ANY (ARRAY['global', in_scope]),
                'is_live', rule_known(p_tenant, r.id, r.created_at, r.metadata, as_of),
-               'fits', CASE WHEN asked IS NOT NULL THEN r.created_at >= since AND r.created_at < until END,
+               'fits', CASE WHEN time_filter IS NOT NULL THEN r.created_at >= since AND r.created_at < until END,
                -- A warning is found whatever its confidence.
                'effective_confidence', CASE WHEN r.maturity <> 'anti_pattern'
                    THEN effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, at) END,
@@ -54,8 +55,8 @@ BEGIN
                              WHEN episode_is_learnable(p_tenant, r.id, r.expires_at, at) THEN 'expired' ELSE 'forgotten' END,
                'in_scope', in_scope IS NULL OR r.butler = in_scope,
                'is_live', episode_is_alive(r.expires_at, coalesce(as_of, at)),
-               'fits', CASE WHEN asked IS NOT NULL THEN r.occurred_at >= since AND r.occurred_at < until
-                           AND r.occurred_at <= coalesce((asked ->> 'last')::timestamptz, 'infinity')
+               'fits', CASE WHEN time_filter IS NOT NULL THEN r.occurred_at >= since AND r.occurred_at < until
+                           AND r.occurred_at <= coalesce((time_filter ->> 'last')::timestamptz, 'infinity')
                            AND (as_of IS NULL OR r.created_at <= as_of) END,
                'is_held', r.held_for IS NOT NULL,
                'is_embedded', r.embedding IS NOT NULL, 'is_of_model', r.embedding_version_id = version)

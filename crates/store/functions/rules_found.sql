@@ -42,8 +42,8 @@ DECLARE
     weights double precision[];
     match_taken integer := 0;
     match_kept integer;
-    asked constant jsonb := (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding');
-    fits tid[] := CASE WHEN asked IS NOT NULL THEN rules_fitting(p_tenant, p_scope, p_at, asked) END;
+    time_filter constant jsonb := (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding');
+    fits tid[] := CASE WHEN time_filter IS NOT NULL THEN rules_fitting(p_tenant, p_scope, p_at, time_filter) END;
     answer retrieved[];
 BEGIN
     IF p_query IS NOT NULL AND p_version IS NOT NULL THEN
@@ -142,7 +142,7 @@ BEGIN
             FROM unnest(near, distances) AS n (place, distance)
             FULL JOIN unnest(matched, scores) AS m (place, score) ON m.place = n.place
             JOIN rules r ON r.ctid = coalesce(n.place, m.place)
-            WHERE (asked IS NOT NULL OR rule_is_remembered(r.metadata))
+            WHERE (time_filter IS NOT NULL OR rule_is_remembered(r.metadata))
               AND (p_min <= 0 OR r.maturity = 'anti_pattern' OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
         ),
         judged AS (
@@ -219,7 +219,7 @@ BEGIN
                 FROM rules_near_all(p_tenant, p_scope, p_at, p_min, p_version, p_query, take) n;
             CONTINUE;
         END IF;
-        IF asked IS NULL AND match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
+        IF time_filter IS NULL AND match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
             keyword_path := keyword_path || '+all';
             SELECT b.places, b.scores INTO matched, scores
                 FROM rules_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, p_at, p_min) a,

@@ -13,8 +13,9 @@ use crate::{Session, StoreError};
 pub struct Filters<'a> {
     pub scope: Option<&'a str>,
     pub at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<TimeFilterRow>,
+    // The key in the JSON stays: a newer program's functions also serve an older program.
+    #[serde(rename = "asked", skip_serializing_if = "Option::is_none")]
+    pub time_filter: Option<TimeFilterRow>,
     pub holding: bool,
     pub model: &'a str,
     pub model_version: &'a str,

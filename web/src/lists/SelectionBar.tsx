@@ -13,12 +13,12 @@ interface Props<T extends BulkRow> {
   selection: Selection<T>
 }
 
-type Asked = 'tag' | 'move'
+type OpenDialog = 'tag' | 'move'
 
 /** What can be done with the selected rows, at the bottom of the screen. */
 export function SelectionBar<T extends BulkRow>({ kind, selection }: Props<T>) {
   const bulk = useBulk(kind, selection)
-  const [asked, setAsked] = useState<Asked>()
+  const [openDialog, setOpenDialog] = useState<OpenDialog>()
   const number = selection.rows.length
   if (number === 0) return null
   return (
@@ -35,10 +35,10 @@ export function SelectionBar<T extends BulkRow>({ kind, selection }: Props<T>) {
       <Button size="small" variant="ghost" busy={bulk.busy} data-page-key="c" onClick={() => void bulk.confirm()}>
         Confirm
       </Button>
-      <Button size="small" variant="ghost" busy={bulk.busy} data-page-key="t" onClick={() => setAsked('tag')}>
+      <Button size="small" variant="ghost" busy={bulk.busy} data-page-key="t" onClick={() => setOpenDialog('tag')}>
         Tag…
       </Button>
-      <Button size="small" variant="ghost" busy={bulk.busy} data-page-key="s" onClick={() => setAsked('move')}>
+      <Button size="small" variant="ghost" busy={bulk.busy} data-page-key="s" onClick={() => setOpenDialog('move')}>
         Change scope…
       </Button>
       <Button size="small" variant="ghost" busy={bulk.busy} data-page-key="f" onClick={() => void bulk.forget()}>
@@ -47,19 +47,19 @@ export function SelectionBar<T extends BulkRow>({ kind, selection }: Props<T>) {
       <Button size="small" variant="ghost" onClick={() => selection.set([])}>
         Clear
       </Button>
-      {asked === 'tag' && (
+      {openDialog === 'tag' && (
         <TagDialog
           rows={selection.rows}
-          onClose={() => setAsked(undefined)}
+          onClose={() => setOpenDialog(undefined)}
           onAdd={(tag) => void bulk.tag(tag)}
           onRemove={(tag) => void bulk.untag(tag)}
         />
       )}
-      {asked === 'move' && (
+      {openDialog === 'move' && (
         <ScopeDialog
           kind={kind}
           number={number}
-          onClose={() => setAsked(undefined)}
+          onClose={() => setOpenDialog(undefined)}
           onMove={(to) => void bulk.move(to)}
         />
       )}

@@ -44,12 +44,12 @@ fn chat(directory: &Path) -> anyhow::Result<Conversation> {
     let chosen: Option<PathBuf> =
         ["chat_trunecated.json", "chat.json"].map(|name| directory.join(name)).into_iter().find(|path| path.exists());
     let path = chosen.with_context(|| format!("{} has no chat.json", directory.display()))?;
-    let asked = read_json(&directory.join("probing_questions/probing_questions.json"))?;
-    conversation(&read_json::<Vec<Value>>(&path)?, &asked)
+    let probing_questions = read_json(&directory.join("probing_questions/probing_questions.json"))?;
+    conversation(&read_json::<Vec<Value>>(&path)?, &probing_questions)
         .with_context(|| format!("{} does not have the expected format", directory.display()))
 }
 
-fn conversation(batches: &[Value], asked: &Map<String, Value>) -> anyhow::Result<Conversation> {
+fn conversation(batches: &[Value], probing_questions: &Map<String, Value>) -> anyhow::Result<Conversation> {
     let mut turns = Vec::new();
     let mut positions: HashMap<u64, Vec<usize>> = HashMap::new();
     for (session, batch) in batches.iter().enumerate() {
@@ -64,7 +64,7 @@ fn conversation(batches: &[Value], asked: &Map<String, Value>) -> anyhow::Result
         }
     }
     let mut questions = Vec::new();
-    for (category, list) in asked {
+    for (category, list) in probing_questions {
         for entry in list.as_array().with_context(|| format!("{category} is not a list"))? {
             let text = entry["question"].as_str().with_context(|| format!("a question of {category} has no text"))?;
             let mut sources = Vec::new();
@@ -116,12 +116,12 @@ mod tests {
                 [{"role": "user", "id": 2, "content": "I play the cello. ->-> 1,2"}]]},
             [[{"role": "user", "id": 3, "content": "For nine years."}]]
         ]);
-        let asked = json!({
+        let probing_questions = json!({
             "abstention": [{"question": "What is my job?", "rubric": []}],
             "information_extraction": [{"question": "What do I play?", "source_chat_ids": [2, 2]}],
             "knowledge_update": [{"question": "How long?", "source_chat_ids": {"original_info": [2], "updated_info": [3, 99]}}]
         });
-        let read = conversation(chat.as_array().unwrap(), asked.as_object().unwrap()).unwrap();
+        let read = conversation(chat.as_array().unwrap(), probing_questions.as_object().unwrap()).unwrap();
         let contents: Vec<String> = read.turns.iter().map(Turn::content).collect();
         assert_eq!(contents[2], "[March-15-2024] user: I play the cello.");
         assert_eq!(contents[3], "user: For nine years.");

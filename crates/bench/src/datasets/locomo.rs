@@ -47,14 +47,14 @@ fn conversation(published: Published) -> Conversation {
             of.turns.push(Turn { session: session - 1, date: date.to_owned(), speaker, text });
         }
     }
-    of.questions = published.qa.into_iter().map(|asked| question(asked, &positions)).collect();
+    of.questions = published.qa.into_iter().map(|entry| question(entry, &positions)).collect();
     of.observations = observations(&published.observation, &positions);
     of
 }
 
-pub(super) fn question(asked: PublishedQuestion, positions: &HashMap<String, usize>) -> Question {
-    let turns = distinct(asked.evidence.iter().flat_map(|text| named(text, positions)).collect());
-    Question { text: asked.question, category: asked.category.to_string(), turns, sessions: Vec::new() }
+pub(super) fn question(published: PublishedQuestion, positions: &HashMap<String, usize>) -> Question {
+    let turns = distinct(published.evidence.iter().flat_map(|text| named(text, positions)).collect());
+    Question { text: published.question, category: published.category.to_string(), turns, sessions: Vec::new() }
 }
 
 /// The turns that a text names. Some texts name several turns, some a turn that does not exist.

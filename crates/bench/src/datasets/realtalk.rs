@@ -57,9 +57,9 @@ fn conversation(published: &Map<String, Value>) -> anyhow::Result<Conversation> 
             of.turns.push(Turn { session, date, speaker: message.speaker, text: message.clean_text });
         }
     }
-    let asked = published.get("qa").context("it has no qa")?;
-    let asked = Vec::<PublishedQuestion>::deserialize(asked).context("qa")?;
-    of.questions = asked.into_iter().map(|asked| question(asked, &positions)).collect();
+    let qa = published.get("qa").context("it has no qa")?;
+    let questions = Vec::<PublishedQuestion>::deserialize(qa).context("qa")?;
+    of.questions = questions.into_iter().map(|entry| question(entry, &positions)).collect();
     Ok(of)
 }
 

@@ -36,7 +36,7 @@ pub async fn search(
         min_relevance: None,
         hops: 0,
         explain: false,
-        asked: Default::default(),
+        time_filter: Default::default(),
         holding: false,
     };
     Ok(positions(stored, memory.search(&call(memory, stored), &input).await?))
@@ -52,7 +52,7 @@ fn recall_input(topic: &str, limit: usize, hops: usize) -> RecallInput {
         min_relevance: None,
         hops,
         explain: false,
-        asked: Default::default(),
+        time_filter: Default::default(),
     }
 }
 
@@ -106,7 +106,7 @@ pub async fn context(
         mode,
         min_relevance: None,
         hops: HOPS,
-        asked: Default::default(),
+        time_filter: Default::default(),
         changes_since: None,
     };
     Ok(memory.context_uncounted(&call(memory, stored), &request).await?)

@@ -175,8 +175,8 @@ fn answered_by_observations(of: &Conversation, limit: usize) -> Vec<(String, Vec
             observations.filter(|(_, observation)| shares_turn(&observation.turns)).map(|(position, _)| position);
         (question.text.clone(), found.collect::<Vec<usize>>())
     };
-    let asked = of.questions.iter().filter(|question| question.category != ADVERSARIAL);
-    asked.map(evidence).filter(|(_, evidence)| !evidence.is_empty()).take(limit).collect()
+    let answerable = of.questions.iter().filter(|question| question.category != ADVERSARIAL);
+    answerable.map(evidence).filter(|(_, evidence)| !evidence.is_empty()).take(limit).collect()
 }
 
 /// R@10 of each question after [`OTHER_RECALLS`] recalls of other questions: each half of the questions is measured after

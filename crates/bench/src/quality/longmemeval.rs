@@ -67,10 +67,10 @@ pub async fn run(bench: &mut Bench, path: &Path, half: Half) -> anyhow::Result<(
 }
 
 /// Adds the recall of a question's sessions and, if it has any, of its turns.
-fn add(scores: &mut Scores, method: &str, pool: &Conversation, asked: &Question, turns: &[usize], more: &[usize]) {
-    scores.add(method, "session R@5", recall_at(&sessions(pool, more), &asked.sessions, SESSIONS));
-    if !asked.turns.is_empty() {
-        scores.add(method, "turn R@10", recall_at(turns, &asked.turns, TURNS));
+fn add(scores: &mut Scores, method: &str, pool: &Conversation, question: &Question, turns: &[usize], more: &[usize]) {
+    scores.add(method, "session R@5", recall_at(&sessions(pool, more), &question.sessions, SESSIONS));
+    if !question.turns.is_empty() {
+        scores.add(method, "turn R@10", recall_at(turns, &question.turns, TURNS));
     }
 }
 

@@ -44,7 +44,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 /// Stores with ten facts each, in which each question is asked once.
 fn ten() -> Vec<Store> {
     let chunks = KEY.chunks(TEN).zip(OTHERS);
-    chunks.map(|(asked, (predicate, content))| shuffled(asked, vec![(predicate.into(), content.into())])).collect()
+    chunks.map(|(answers, (predicate, content))| shuffled(answers, vec![(predicate.into(), content.into())])).collect()
 }
 
 /// One store with all questions.
@@ -56,16 +56,16 @@ fn large(size: usize) -> Store {
     shuffled(&KEY, others)
 }
 
-fn shuffled(asked: &[(&str, &str, &str)], others: Vec<(String, String)>) -> Store {
+fn shuffled(answers: &[(&str, &str, &str)], others: Vec<(String, String)>) -> Store {
     let mut facts: Vec<(String, String)> =
-        asked.iter().map(|(predicate, content, _)| ((*predicate).to_owned(), (*content).to_owned())).collect();
+        answers.iter().map(|(predicate, content, _)| ((*predicate).to_owned(), (*content).to_owned())).collect();
     facts.extend(others);
     Dice::new(1).shuffle(&mut facts);
     let answer = |(predicate, content, question): &(&str, &str, &str)| {
         let position = facts.iter().position(|fact| fact.0 == *predicate && fact.1 == *content);
         position.map(|position| (question.replace("{s}", SUBJECT), position))
     };
-    let questions = asked.iter().filter_map(answer).collect();
+    let questions = answers.iter().filter_map(answer).collect();
     Store { questions, facts }
 }
 

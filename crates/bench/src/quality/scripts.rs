@@ -54,9 +54,9 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 }
 
 fn memories(script: &Script) -> Memories {
-    let asked = script.facts.iter().map(|(subject, predicate, content, _)| Item::fact(subject, predicate, content));
+    let facts = script.facts.iter().map(|(subject, predicate, content, _)| Item::fact(subject, predicate, content));
     let others = script.others.iter().flat_map(|subject| {
         script.statements.iter().map(|(predicate, content)| Item::fact(subject, predicate, content))
     });
-    Memories { items: asked.chain(others).collect(), ..Memories::default() }
+    Memories { items: facts.chain(others).collect(), ..Memories::default() }
 }

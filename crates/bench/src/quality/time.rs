@@ -44,7 +44,7 @@ const KEYS: [(&str, &str, &str, &[&str]); 4] = [
     ),
 ];
 
-struct TimeFilter {
+struct TimeQuestion {
     question: String,
     /// The words of time, which the control leaves out.
     words: String,
@@ -52,10 +52,10 @@ struct TimeFilter {
 }
 
 pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
-    let (memories, asked) = lives(bench.world.memory.now());
+    let (memories, questions) = lives(bench.world.memory.now());
     let stored = bench.fill("time", &memories).await?;
     let mut scores = Scores::new("words of time");
-    for (number, TimeFilter { question, words, answer }) in asked.iter().take(bench.limit_questions).enumerate() {
+    for (number, TimeQuestion { question, words, answer }) in questions.iter().take(bench.limit_questions).enumerate() {
         show_progress(number);
         for (suffix, text) in [("", format!("{question} {words}?")), (" without them", format!("{question}?"))] {
             for (method, found) in bench.ask_facts(&stored, &text).await? {
@@ -72,10 +72,10 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 }
 
 /// The memories, and one question about each life in each of its keys.
-fn lives(now: Timestamp) -> (Memories, Vec<TimeFilter>) {
+fn lives(now: Timestamp) -> (Memories, Vec<TimeQuestion>) {
     let mut dice = Dice::new(21);
     let mut memories = Memories::default();
-    let mut asked = Vec::new();
+    let mut questions = Vec::new();
     let names = filler::people(PEOPLE, &mut dice);
     for (number, name) in names.iter().enumerate() {
         for (predicate, statement, question, values) in KEYS {
@@ -92,11 +92,11 @@ fn lives(now: Timestamp) -> (Memories, Vec<TimeFilter>) {
             let answer = first + dice.below(VERSIONS - 2);
             let held = &memories.times[&answer];
             let words = words_of_time(held.start, held.end, number, now);
-            asked.push(TimeFilter { question: question.replace("{}", name), words, answer });
+            questions.push(TimeQuestion { question: question.replace("{}", name), words, answer });
         }
     }
     filler::add(&mut memories, OTHERS, false);
-    (memories, asked)
+    (memories, questions)
 }
 
 fn first_of(year: i32, month: u32) -> Timestamp {
@@ -127,11 +127,11 @@ mod tests {
     #[test]
     fn at_least_two_hundred_different_questions_name_a_time_when_their_answer_held() {
         let now = first_of(2026, 11);
-        let (memories, asked) = lives(now);
-        assert!(asked.len() >= 200, "{} questions", asked.len());
-        let different: HashSet<_> = asked.iter().map(|asked| &asked.question).collect();
-        assert_eq!(different.len(), asked.len());
-        for TimeFilter { words, answer, .. } in &asked {
+        let (memories, questions) = lives(now);
+        assert!(questions.len() >= 200, "{} questions", questions.len());
+        let different: HashSet<_> = questions.iter().map(|entry| &entry.question).collect();
+        assert_eq!(different.len(), questions.len());
+        for TimeQuestion { words, answer, .. } in &questions {
             let held = &memories.times[answer];
             let window = butler_domain::phrases::understand(words, now, chrono_tz::UTC).window;
             let window = window.unwrap_or_else(|| panic!("{words} was not understood"));

@@ -110,7 +110,7 @@ async fn explain(args: &Args, settings: &Settings, opened: &OpenedButler) -> Res
         min_relevance: args.min_relevance,
         hops: args.hops.map(|hops| hops.min(butler_domain::limits::NEIGHBOR_DEPTH)),
         token_budget: args.token_budget,
-        asked: memory.asked(call.now, times)?,
+        time_filter: memory.time_filter(call.now, times)?,
     };
     memory.why_not(&call, &request).await
 }

@@ -12,12 +12,12 @@ fn now() -> Timestamp {
     "2026-11-17T10:00:00Z".parse().unwrap()
 }
 
-fn asked(query: &str) -> Understood {
+fn understand_now(query: &str) -> Understood {
     understand(query, now(), Berlin)
 }
 
 fn ignored(query: &str) -> Vec<String> {
-    let understood = asked(query);
+    let understood = understand_now(query);
     assert_eq!(understood.window, None, "{query}");
     understood.ignored.into_iter().map(|ignored| ignored.phrase).collect()
 }
@@ -40,7 +40,7 @@ fn phrases_of_four_languages_have_exact_windows() {
     let mut count = 0;
     for line in lines(include_str!("tests/windows.txt")) {
         let [query, from, to] = line.split(" | ").collect::<Vec<_>>().try_into().unwrap();
-        let understood = asked(query);
+        let understood = understand_now(query);
         let window = understood.window.as_ref().map(|window| (window.from, window.to));
         if window != Some((moment(from), moment(to))) {
             wrong.push(format!("{line}: {understood:?}"));
@@ -54,14 +54,14 @@ fn phrases_of_four_languages_have_exact_windows() {
 #[test]
 fn text_that_names_no_time_gives_no_window() {
     let texts: Vec<_> = lines(include_str!("tests/none.txt")).collect();
-    let wrong: Vec<_> = texts.iter().filter_map(|text| asked(text).window).collect();
+    let wrong: Vec<_> = texts.iter().filter_map(|text| understand_now(text).window).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(texts.len() >= 60);
 }
 
 #[test]
 fn the_phrase_is_the_words_of_the_query() {
-    let phrase = |query| asked(query).window.unwrap().phrase;
+    let phrase = |query| understand_now(query).window.unwrap().phrase;
     assert_eq!(phrase("What did Anna say in  March 2023, exactly?"), "in  March 2023");
     assert_eq!(phrase("Was war letzten Sommer?"), "letzten Sommer");
     assert_eq!(phrase("Où étais-je l’été dernier ?"), "l’été dernier");
@@ -94,7 +94,7 @@ fn a_phrase_with_several_meanings_is_ignored_with_a_reason() {
 
 #[test]
 fn two_windows_that_do_not_combine_are_both_ignored() {
-    let understood = asked("compare last summer with March 2019");
+    let understood = understand_now("compare last summer with March 2019");
     assert_eq!(understood.window, None);
     assert_eq!(ignored("compare last summer with March 2019"), ["last summer", "March 2019"]);
     assert!(understood.ignored[0].reason.contains("another time"));
@@ -122,7 +122,7 @@ fn a_long_query_of_one_repeated_word_is_understood_at_once() {
     for word in ["the ", "early ", "last ", "a few ", "from 5 ", "2023 ", "de la ", "in March, ", "5. ", "- ", "hier "]
     {
         let start = SystemClock.monotonic();
-        asked(&word.repeat(8192 / word.len()));
+        understand_now(&word.repeat(8192 / word.len()));
         let took = SystemClock.monotonic() - start;
         assert!(took < Duration::from_secs(5), "{word:?} took {took:?}");
     }
@@ -131,7 +131,7 @@ fn a_long_query_of_one_repeated_word_is_understood_at_once() {
 proptest! {
     #[test]
     fn random_text_never_panics(text in "\\PC{0,80}") {
-        asked(&text);
+        understand_now(&text);
     }
 
     #[test]

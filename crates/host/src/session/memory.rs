@@ -87,8 +87,8 @@ async fn within(
         Err(_) => return Err(slow(start)),
         Ok(started) => started.unwrap_or_else(|error| Err(ToolError::internal(error.to_string())))?,
     }
-    let asked = Arc::clone(memory);
-    let answer = tokio::spawn(async move { asked.call(tool, arguments).await });
+    let calling = Arc::clone(memory);
+    let answer = tokio::spawn(async move { calling.call(tool, arguments).await });
     let left = if start == call { call.saturating_sub(begun.elapsed()) } else { call };
     match tokio::time::timeout(left, answer).await {
         Err(_) => Err(slow(call)),

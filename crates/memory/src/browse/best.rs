@@ -67,11 +67,11 @@ impl Browse<'_> {
         memory_type: MemoryType,
         query: &str,
         narrowing: Narrowing<'_>,
-        asked: &TimeFilter,
+        time_filter: &TimeFilter,
     ) -> Result<Best, MemoryError> {
         let limit = if narrowing.is_filtered { FILTERED } else { MOST_BEST };
         let scope = narrowing.scope.and_then(|scope| Scope::new(scope).ok());
-        let hits = self.related(&[memory_type], query, scope, limit, asked).await?;
+        let hits = self.related(&[memory_type], query, scope, limit, time_filter).await?;
         Ok(hits.iter().map(|hit| (hit.id, hit.score)).collect())
     }
 
@@ -82,7 +82,7 @@ impl Browse<'_> {
         query: &str,
         scope: Option<Scope>,
         limit: usize,
-        asked: &TimeFilter,
+        time_filter: &TimeFilter,
     ) -> Result<Vec<Hit>, MemoryError> {
         let (query, _) = butler_domain::validate::query(query);
         let input = SearchInput {
@@ -95,7 +95,7 @@ impl Browse<'_> {
             min_relevance: None,
             hops: 0,
             explain: false,
-            asked: asked.clone(),
+            time_filter: time_filter.clone(),
             holding: false,
         };
         let mut call = Call::internal(self.memory, self.tenant.clone(), "dashboard");

@@ -72,22 +72,25 @@ impl Browse<'_> {
         &self,
         id: Uuid,
         max_facts: i64,
-        asked: &TimeFilter,
+        time_filter: &TimeFilter,
     ) -> Result<EntityKnowledge, MemoryError> {
         let mut session = self.memory.db().reader(self.tenant).await?;
         let about = |state, sort| FactFilter { state, entity: Some(id), sort, ..FactFilter::default() };
-        let wanted = FactFilter { asked: asked.clone(), ..about(FactFilterState::of(asked), FactSort::Subject) };
+        let wanted = FactFilter {
+            time_filter: time_filter.clone(),
+            ..about(FactFilterState::of(time_filter), FactSort::Subject)
+        };
         let facts = facts::list(&mut session, self.tenant, &wanted, Page::first(max_facts), self.now).await?;
         let all = about(FactFilterState::All, FactSort::Newest);
         let all = facts::list(&mut session, self.tenant, &all, Page::first(1), self.now).await?.total;
         Ok(EntityKnowledge {
             past_facts: all - facts.total,
             facts,
-            related: entities::related(&mut session, self.tenant, id, asked.as_of).await?,
+            related: entities::related(&mut session, self.tenant, id, time_filter.as_of).await?,
             mentions: entities::mentions(&mut session, self.tenant, id, self.now, MENTIONS).await?,
             merges: merges::into(&mut session, self.tenant, id).await?,
             events: events::of_memory(&mut session, self.tenant, id).await?,
-            name_then: match asked.as_of {
+            name_then: match time_filter.as_of {
                 Some(as_of) => times::names_then(&mut session, self.tenant, &[id], as_of).await?.remove(&id),
                 None => None,
             },
@@ -99,10 +102,10 @@ impl Browse<'_> {
         &self,
         predicates: Option<&[String]>,
         limit: i64,
-        asked: Option<&TimeFilterRow>,
+        time_filter: Option<&TimeFilterRow>,
     ) -> Result<Graph, MemoryError> {
         let mut session = self.memory.db().reader(self.tenant).await?;
-        Ok(graph::graph(&mut session, self.tenant, self.now, predicates, limit, asked).await?)
+        Ok(graph::graph(&mut session, self.tenant, self.now, predicates, limit, time_filter).await?)
     }
 
     /// Whether the entity exists.

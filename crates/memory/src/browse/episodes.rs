@@ -23,9 +23,9 @@ impl Browse<'_> {
             let mut session = self.memory.db().reader(self.tenant).await?;
             return Ok(episodes::list(&mut session, self.tenant, filter, page, self.now).await?);
         };
-        let asked = TimeFilter { since: filter.since, until: filter.until, ..TimeFilter::default() };
+        let time_filter = TimeFilter { since: filter.since, until: filter.until, ..TimeFilter::default() };
         let narrowing = Narrowing { scope: filter.butler.as_deref(), is_filtered: filter.is_narrow() };
-        let mut best = self.best(MemoryType::Episode, words, narrowing, &asked).await?;
+        let mut best = self.best(MemoryType::Episode, words, narrowing, &time_filter).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
         let most = Page::first(MOST_BEST as i64);
         if filter.is_narrow() {

@@ -29,7 +29,7 @@ impl Browse<'_> {
             return Ok(facts::list(&mut session, self.tenant, filter, page, self.now).await?);
         };
         let narrowing = Narrowing { scope: only(filter.scopes.as_deref()), is_filtered: filter.is_narrow() };
-        let mut best = self.best(MemoryType::Fact, words, narrowing, &filter.asked).await?;
+        let mut best = self.best(MemoryType::Fact, words, narrowing, &filter.time_filter).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
         let newest = FactFilter { sort: FactSort::Newest, ..filter.clone() };
         let most = Page::first(MOST_BEST as i64);

@@ -26,9 +26,9 @@ impl Browse<'_> {
             let mut session = self.memory.db().reader(self.tenant).await?;
             return Ok(rules::list(&mut session, self.tenant, filter, page, self.now).await?);
         };
-        let asked = TimeFilter { since: filter.since, until: filter.until, ..TimeFilter::default() };
+        let time_filter = TimeFilter { since: filter.since, until: filter.until, ..TimeFilter::default() };
         let narrowing = Narrowing { scope: only(filter.scopes.as_deref()), is_filtered: filter.is_narrow() };
-        let mut best = self.best(MemoryType::Rule, words, narrowing, &asked).await?;
+        let mut best = self.best(MemoryType::Rule, words, narrowing, &time_filter).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
         let newest = RuleFilter { sort: RuleSort::Newest, ..filter.clone() };
         let most = Page::first(MOST_BEST as i64);

@@ -54,7 +54,7 @@ impl TimeWords {
     }
 
     /// The period in the form that the database reads.
-    pub fn asked(&self) -> Option<TimeFilterRow> {
+    pub fn window(&self) -> Option<TimeFilterRow> {
         let (first, last) = self.bounds?;
         Some(TimeFilterRow { first: Some(first), last: Some(last), as_of: None, since: None, until: None })
     }

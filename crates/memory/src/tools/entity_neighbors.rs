@@ -56,7 +56,7 @@ impl ToolDefinition for EntityNeighbors {
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "entity_id")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Neighbors, MemoryError> {
-        let asked =
+        let time_filter =
             TimeArguments { valid_at: &input.valid_at, as_of: &input.as_of, since: &input.since, until: &input.until }
                 .read(memory, call.now)?;
         let around = Neighborhood {
@@ -68,7 +68,7 @@ impl ToolDefinition for EntityNeighbors {
             .unwrap_or(Direction::Both),
             depth: whole("depth", input.depth.as_ref(), limits::NEIGHBOR_DEPTH)?.unwrap_or(1),
             limit: whole("limit", input.limit.as_ref(), limits::NEIGHBORS)?.unwrap_or(50),
-            asked: butler_store::search::TimeFilterRow::new(&asked),
+            time_filter: butler_store::search::TimeFilterRow::new(&time_filter),
         };
         memory.entity_neighbors(&call, &around).await
     }

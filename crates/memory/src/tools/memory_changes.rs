@@ -48,13 +48,13 @@ impl ToolDefinition for MemoryChanges {
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Changes, MemoryError> {
         let (since, until) = (text("since", &input.since)?, text("until", &input.until)?);
         let texts = TimeFilterTexts { since: since.as_deref(), until: until.as_deref(), ..TimeFilterTexts::default() };
-        let asked = memory.asked(call.now, texts)?;
+        let time_filter = memory.time_filter(call.now, texts)?;
         memory.since(call.now, "since", since.as_deref())?;
         let missing = || validate::Invalid::new("since", "is required").hint("a date, or how long ago: \"7d\"");
         let scope = optional(input.scope.as_ref(), |value| Ok(Scope::new(validate::string("scope", value)?)?))?;
         let changes = ChangesInput {
-            since: asked.since.ok_or_else(missing)?,
-            until: asked.until,
+            since: time_filter.since.ok_or_else(missing)?,
+            until: time_filter.until,
             scope,
             token_budget: optional(input.token_budget.as_ref(), validate::token_budget)?.unwrap_or(TOKEN_BUDGET),
         };

@@ -89,7 +89,7 @@ impl ToolDefinition for MemoryContext {
             token_budget: token_budget.unwrap_or(memory.config().retrieval.context_token_budget),
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
             hops: hops(input.hops.as_ref())?.unwrap_or(crate::recall::HOPS),
-            asked: TimeArguments {
+            time_filter: TimeArguments {
                 valid_at: &input.valid_at,
                 as_of: &input.as_of,
                 since: &input.since,

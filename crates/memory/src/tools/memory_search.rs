@@ -101,7 +101,7 @@ impl ToolDefinition for MemorySearch {
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
             hops: hops(input.hops.as_ref())?.unwrap_or(0),
             explain: flag("explain", input.explain.as_ref())?,
-            asked: TimeArguments {
+            time_filter: TimeArguments {
                 valid_at: &input.valid_at,
                 as_of: &input.as_of,
                 since: &input.since,

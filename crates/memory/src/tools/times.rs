@@ -26,7 +26,7 @@ impl TimeArguments<'_> {
             since: since.as_deref(),
             until: until.as_deref(),
         };
-        memory.asked(now, texts)
+        memory.time_filter(now, texts)
     }
 }
 

@@ -55,8 +55,8 @@ impl Memory {
             ));
         }
         if !standing.in_scope {
-            let asked = search.scope.as_ref().map_or("", Scope::as_str);
-            let covered = if is_episode { format!("{asked:?}") } else { format!("{asked:?} and \"global\"") };
+            let scope = search.scope.as_ref().map_or("", Scope::as_str);
+            let covered = if is_episode { format!("{scope:?}") } else { format!("{scope:?} and \"global\"") };
             let message = format!("it belongs to {:?}, and the call covers {covered}", standing.scope);
             reasons.push(reason(
                 Code::Scope,
@@ -68,7 +68,7 @@ impl Memory {
             reasons.push(ended(standing));
         }
         reasons.extend(outside_time(standing, now));
-        let is_of_another_time = search.asked.valid_at.is_some() || search.asked.as_of.is_some();
+        let is_of_another_time = search.time_filter.valid_at.is_some() || search.time_filter.as_of.is_some();
         if let Some(confidence) =
             standing.effective_confidence.filter(|left| *left < search.min_confidence && !is_of_another_time)
         {

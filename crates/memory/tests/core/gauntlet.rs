@@ -133,38 +133,41 @@ async fn every_answer_about_two_hundred_lives_is_exact() {
             let valid = year(2000) + TimeDelta::days(i64::try_from(dice.roll(14_000)).unwrap()) + TimeDelta::hours(7);
             let belief =
                 year(2031) + TimeDelta::days(i64::try_from(dice.roll(365 * ROUNDS)).unwrap()) + TimeDelta::hours(5);
-            let (asked, valid, belief) = match kind {
+            let (time_filter, valid, belief) = match kind {
                 0 => (json!({"valid_at": valid}), valid, now),
                 1 => (json!({"as_of": belief}), belief, belief),
                 _ => (json!({"valid_at": valid, "as_of": belief}), valid, belief),
             };
-            questions.push((*key, asked, expected(&lives[key], valid, belief)));
+            questions.push((*key, time_filter, expected(&lives[key], valid, belief)));
         }
     }
     let known = questions.iter().filter(|(_, _, expected)| expected.is_some()).count();
     assert!(known > questions.len() / 2, "{known} of {} have an answer", questions.len());
     let memory = &memory;
-    let wrong: Vec<String> = stream::iter(questions.iter().map(|((person, predicate), asked, expected)| async move {
-        let mut arguments = asked.clone();
-        arguments["query"] = json!(format!("person{person}"));
-        arguments["types"] = json!(["fact"]);
-        arguments["limit"] = json!(20);
-        arguments["mode"] = json!("keyword");
-        let answer = memory.call("memory_search", arguments).await.unwrap();
-        let found: Vec<&str> = answer["results"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|hit| hit["subject"] == format!("person{person}") && hit["predicate"] == PREDICATES[*predicate])
-            .map(|hit| hit["content"].as_str().unwrap())
-            .collect();
-        let exact = found == expected.as_deref().into_iter().collect::<Vec<_>>();
-        (!exact).then(|| format!("person{person} {} {asked}: {found:?}, not {expected:?}", PREDICATES[*predicate]))
-    }))
-    .buffered(4)
-    .filter_map(std::future::ready)
-    .collect()
-    .await;
+    let wrong: Vec<String> =
+        stream::iter(questions.iter().map(|((person, predicate), time_filter, expected)| async move {
+            let mut arguments = time_filter.clone();
+            arguments["query"] = json!(format!("person{person}"));
+            arguments["types"] = json!(["fact"]);
+            arguments["limit"] = json!(20);
+            arguments["mode"] = json!("keyword");
+            let answer = memory.call("memory_search", arguments).await.unwrap();
+            let found: Vec<&str> = answer["results"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|hit| hit["subject"] == format!("person{person}") && hit["predicate"] == PREDICATES[*predicate])
+                .map(|hit| hit["content"].as_str().unwrap())
+                .collect();
+            let exact = found == expected.as_deref().into_iter().collect::<Vec<_>>();
+            (!exact).then(|| {
+                format!("person{person} {} {time_filter}: {found:?}, not {expected:?}", PREDICATES[*predicate])
+            })
+        }))
+        .buffered(4)
+        .filter_map(std::future::ready)
+        .collect()
+        .await;
     let shown: Vec<String> = wrong
         .iter()
         .take(5)

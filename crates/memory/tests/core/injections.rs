@@ -103,7 +103,7 @@ async fn what_serves_nothing_is_recorded_only_for_a_session() {
         min_relevance: None,
         hops: 1,
         explain: false,
-        asked: Default::default(),
+        time_filter: Default::default(),
     };
     memory.memory.recall_uncounted(&call, &input).await.unwrap();
     memory.memory.db().settled().await;

@@ -11,7 +11,7 @@ async fn moved(memory: &MemoryFixture, who: &str, content: &str, when: &str, sco
 }
 
 /// The contents of the facts about homes, best first, and what was understood.
-async fn asked(memory: &MemoryFixture, topic: &str, more: Value) -> (Vec<String>, Value) {
+async fn recall_homes(memory: &MemoryFixture, topic: &str, more: Value) -> (Vec<String>, Value) {
     let mut arguments = json!({"topic": topic, "min_confidence": 0, "limit": 20, "explain": true});
     arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let answer = memory.call("memory_recall", arguments).await.unwrap();
@@ -27,16 +27,16 @@ async fn an_event_that_one_dated_fact_tells_is_a_time() {
     lives(&memory, "Oslo", json!({"valid_from": "2015"})).await;
     lives(&memory, "Rome", json!({"valid_from": "2033-05"})).await;
     moved(&memory, "Anna", "moved to Rome with the dog", "2033-05", "global").await;
-    let (homes, time) = asked(&memory, "where did Anna lives_in before the move?", json!({})).await;
+    let (homes, time) = recall_homes(&memory, "where did Anna lives_in before the move?", json!({})).await;
     assert_eq!((homes[0].as_str(), &time["ignored"]), ("Oslo", &json!([])), "{time}");
     let expected = json!({"from": null, "to": "2033-05-01T00:00:00Z", "phrase": "before the move"});
     assert_eq!(time["window"], expected);
-    let (homes, time) = asked(&memory, "where did Anna lives_in since the move?", json!({})).await;
+    let (homes, time) = recall_homes(&memory, "where did Anna lives_in since the move?", json!({})).await;
     assert_eq!((homes[0].as_str(), &time["window"]["from"]), ("Rome", &json!("2033-05-01T00:00:00Z")));
-    let (_, time) = asked(&memory, "what did Anna eat when she moved to Rome", json!({})).await;
+    let (_, time) = recall_homes(&memory, "what did Anna eat when she moved to Rome", json!({})).await;
     assert_eq!(time["window"]["to"], "2033-06-01T00:00:00Z", "the whole month, as precise as the date: {time}");
     // An argument wins.
-    let (_, time) = asked(&memory, "Anna lives_in before the move", json!({"valid_at": "2034"})).await;
+    let (_, time) = recall_homes(&memory, "Anna lives_in before the move", json!({"valid_at": "2034"})).await;
     assert_eq!(time["window"], Value::Null);
 }
 
@@ -46,7 +46,7 @@ async fn an_event_of_several_dates_is_ignored_unless_the_query_says_whose() {
     lives(&memory, "Oslo", json!({"valid_from": "2015"})).await;
     moved(&memory, "Anna", "moved to Rome", "2033-05", "global").await;
     moved(&memory, "Bert", "moved to Bern", "2020-01", "global").await;
-    let (_, time) = asked(&memory, "who had a home before the move?", json!({})).await;
+    let (_, time) = recall_homes(&memory, "who had a home before the move?", json!({})).await;
     assert_eq!(time["window"], Value::Null);
     assert_eq!(time["ignored"][0]["phrase"], "before the move");
     assert!(time["ignored"][0]["reason"].as_str().unwrap().contains("several facts"), "{time}");
@@ -54,10 +54,10 @@ async fn an_event_of_several_dates_is_ignored_unless_the_query_says_whose() {
         ("where was Anna before the move?", "2033-05-01T00:00:00Z"),
         ("where was he before the move to Bern?", "2020-01-01T00:00:00Z"),
     ] {
-        let (_, time) = asked(&memory, topic, json!({})).await;
+        let (_, time) = recall_homes(&memory, topic, json!({})).await;
         assert_eq!(time["window"]["to"], to, "{topic}: {time}");
     }
-    let (_, time) = asked(&memory, "where was Anna before the wedding?", json!({})).await;
+    let (_, time) = recall_homes(&memory, "where was Anna before the wedding?", json!({})).await;
     assert_eq!(time["ignored"][0]["reason"], "no fact tells when that was");
 }
 
@@ -66,7 +66,7 @@ async fn only_facts_of_the_scope_that_were_not_corrected_tell_a_date() {
     let memory = at("2036-01-01").await;
     moved(&memory, "Anna", "Umzug nach Rom", "2033-05", "health").await;
     let window = async |scope: &str| {
-        asked(&memory, "Wo wohnte Anna vor dem Umzug?", json!({"scope": scope})).await.1["window"]["to"].clone()
+        recall_homes(&memory, "Wo wohnte Anna vor dem Umzug?", json!({"scope": scope})).await.1["window"]["to"].clone()
     };
     assert_eq!(window("health").await, "2033-05-01T00:00:00Z");
     assert_eq!(window("finance").await, Value::Null);

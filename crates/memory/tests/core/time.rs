@@ -51,10 +51,10 @@ pub(crate) async fn supersessions(memory: &MemoryFixture) -> Vec<String> {
 }
 
 /// The contents that a call finds, sorted.
-pub(crate) async fn found(memory: &MemoryFixture, tool: &str, asked: Value) -> Vec<String> {
+pub(crate) async fn found(memory: &MemoryFixture, tool: &str, time_filter: Value) -> Vec<String> {
     let text = if tool == "memory_recall" { "topic" } else { "query" };
     let mut arguments = json!({text: "Anna lives_in", "min_confidence": 0, "limit": 20});
-    arguments.as_object_mut().unwrap().extend(asked.as_object().unwrap().clone());
+    arguments.as_object_mut().unwrap().extend(time_filter.as_object().unwrap().clone());
     let answer = memory.call(tool, arguments).await.unwrap();
     let mut contents: Vec<String> =
         answer["results"].as_array().unwrap().iter().map(|hit| hit["content"].as_str().unwrap().to_owned()).collect();

@@ -23,7 +23,7 @@ fn about(tool: ServedBy, query: &str, id: &Value) -> WhyNotRequest {
         min_relevance: None,
         hops: None,
         token_budget: None,
-        asked: Default::default(),
+        time_filter: Default::default(),
     }
 }
 
@@ -76,8 +76,8 @@ async fn each_filter_is_named() {
     assert_eq!(answer.reasons[0].code, ReasonCode::Time);
     assert!(answer.reasons[0].message.contains("2040"), "{answer:?}");
     let then = TimeFilterTexts { valid_at: Some("2041"), ..TimeFilterTexts::default() };
-    let then = memory.memory.asked(memory.memory.now(), then).unwrap();
-    let then = WhyNotRequest { asked: then, ..about(ServedBy::Recall, "tea", &later) };
+    let then = memory.memory.time_filter(memory.memory.now(), then).unwrap();
+    let then = WhyNotRequest { time_filter: then, ..about(ServedBy::Recall, "tea", &later) };
     assert!(codes(&memory, &then).await.is_empty(), "what the remedy says works");
 
     let hot = rule(&memory, "Serve tea hot").await;
@@ -101,17 +101,17 @@ async fn the_cut_that_a_memory_misses_is_named() {
         fact(&memory, &format!("guest{number}"), "drinks", "green tea in the garden").await;
     }
     let cocoa = fact(&memory, "Zoe", "drinks", "cocoa").await;
-    let asked = about(ServedBy::Recall, "green tea in the garden", &cocoa);
-    let answer = told(&memory, &WhyNotRequest { limit: Some(3), ..asked.clone() }).await;
+    let cocoa_request = about(ServedBy::Recall, "green tea in the garden", &cocoa);
+    let answer = told(&memory, &WhyNotRequest { limit: Some(3), ..cocoa_request.clone() }).await;
     assert_eq!(answer.reasons[0].code, ReasonCode::Candidates);
     let far = answer.semantic_rank.expect("a rank by meaning");
     assert!(far > 3, "{answer:?}");
-    let enough = WhyNotRequest { limit: Some(50), ..asked.clone() };
+    let enough = WhyNotRequest { limit: Some(50), ..cocoa_request.clone() };
     assert!(codes(&memory, &enough).await.is_empty(), "with a limit above its rank it is returned");
 
-    let floored = WhyNotRequest { limit: Some(50), min_relevance: Some(0.9), ..asked.clone() };
+    let floored = WhyNotRequest { limit: Some(50), min_relevance: Some(0.9), ..cocoa_request.clone() };
     assert_eq!(codes(&memory, &floored).await, [ReasonCode::Relevance]);
-    let by_words = WhyNotRequest { mode: Some(Mode::Keyword), ..asked.clone() };
+    let by_words = WhyNotRequest { mode: Some(Mode::Keyword), ..cocoa_request.clone() };
     let answer = told(&memory, &by_words).await;
     assert_eq!((answer.reasons[0].code, answer.keyword_rank), (ReasonCode::NoMatch, None));
 

@@ -73,8 +73,8 @@ async fn hops_limit_how_far_relations_are_followed() {
     assert!(far.contains(&works.to_owned()), "{far:?}");
     assert!(reached("memory_recall", "Who drives a red car?", Some(3)).await.is_empty(), "no entity is named");
     for mode in ["keyword", "semantic", "fused"] {
-        let asked = json!({"query": QUESTION, "mode": mode, "hops": 1, "types": ["fact"]});
-        let found = memory.call("memory_search", asked).await.expect("an answer");
+        let arguments = json!({"query": QUESTION, "mode": mode, "hops": 1, "types": ["fact"]});
+        let found = memory.call("memory_search", arguments).await.expect("an answer");
         assert!(texts(&found).contains(&married.to_owned()), "{mode}: {:?}", texts(&found));
     }
     let refused = memory.call("memory_recall", json!({"topic": QUESTION, "hops": 4})).await.expect_err("too far");
@@ -84,8 +84,8 @@ async fn hops_limit_how_far_relations_are_followed() {
 #[tokio::test]
 async fn a_context_holds_what_a_relation_leads_to() {
     let memory = family().await;
-    let asked = json!({"trigger_prompt": QUESTION, "butler": "general", "token_budget": 60});
-    let block = memory.call("memory_context", asked).await.expect("an answer")["context"].to_string();
+    let arguments = json!({"trigger_prompt": QUESTION, "butler": "general", "token_budget": 60});
+    let block = memory.call("memory_context", arguments).await.expect("an answer")["context"].to_string();
     assert!(block.contains("has_sister") && block.contains("married_to"), "{block}");
 }
 
@@ -99,8 +99,9 @@ async fn relations_are_followed_only_within_the_scope_and_among_active_facts() {
     let fact = json!({"subject": "Dora", "predicate": "collects", "content": "old maps"});
     memory.call("memory_store_fact", fact).await.expect("a fact");
     let found = async |scope: &str| {
-        let asked = json!({"topic": "What does Ann's friend collect?", "scope": scope, "explain": true, "limit": 30});
-        let found = memory.call("memory_recall", asked).await.expect("an answer");
+        let arguments =
+            json!({"topic": "What does Ann's friend collect?", "scope": scope, "explain": true, "limit": 30});
+        let found = memory.call("memory_recall", arguments).await.expect("an answer");
         let hits = found["results"].as_array().expect("a list").iter();
         hits.filter(|hit| hit["content"] == "old maps" && !hit["explain"]["reached"].is_null()).count()
     };

@@ -51,8 +51,8 @@ async fn fuzzy_match_tier_4_opt_in() {
     let memory = MemoryFixture::new().await;
     person(&memory, "Katherine Johnson", &["Computer"]).await;
     person(&memory, "Bo", &[]).await;
-    let asked = json!({ "name": "Katherin Jonson", "enable_fuzzy": true });
-    assert_eq!(ranking(&memory, asked).await, [line("Katherine Johnson", "fuzzy", 20.0)]);
+    let misspelled = json!({ "name": "Katherin Jonson", "enable_fuzzy": true });
+    assert_eq!(ranking(&memory, misspelled).await, [line("Katherine Johnson", "fuzzy", 20.0)]);
     let alias = json!({ "name": "Compuder", "enable_fuzzy": true });
     assert_eq!(ranking(&memory, alias).await, [line("Katherine Johnson", "fuzzy", 20.0)], "aliases, too");
     assert!(resolve(&memory, json!({ "name": "Katherin Jonson" })).await.is_empty(), "only with enable_fuzzy");

@@ -33,8 +33,8 @@ async fn entities_of_another_tenant_are_neither_visible_nor_changeable() {
     let error = memory.call_as(&mallory, "memory_store_fact", stored).await.map(|_| ()).unwrap_err();
     assert!(error.message.contains("does not exist"), "{}", error.message);
     let hints = json!({ "domain_scores": { theirs: 100 } });
-    let asked = json!({ "name": "chloe", "enable_fuzzy": true, "context_hints": hints });
-    let found = memory.call_as(&mallory, "entity_resolve", asked).await.unwrap();
+    let arguments = json!({ "name": "chloe", "enable_fuzzy": true, "context_hints": hints });
+    let found = memory.call_as(&mallory, "entity_resolve", arguments).await.unwrap();
     assert_eq!(found.structured["candidates"], json!([]));
     assert_eq!(everything(&memory).await, before);
 }

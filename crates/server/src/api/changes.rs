@@ -57,10 +57,10 @@ impl Operation for GetChanges {
                 let since = query.since.as_deref().unwrap_or("7d");
                 let texts =
                     TimeFilterTexts { since: Some(since), until: query.until.as_deref(), ..TimeFilterTexts::default() };
-                let asked = memory.asked(call.now, texts)?;
+                let time_filter = memory.time_filter(call.now, texts)?;
                 let input = ChangesInput {
-                    since: asked.since.unwrap_or(call.now),
-                    until: asked.until,
+                    since: time_filter.since.unwrap_or(call.now),
+                    until: time_filter.until,
                     scope: query.scope.clone().map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
                     token_budget: query.token_budget.map_or(20_000, |budget| budget.unsigned_abs() as usize),
                 };

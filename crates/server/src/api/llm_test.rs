@@ -50,8 +50,8 @@ impl Operation for TestLlm {
             let Some(memory) = butler.memory().await else { continue };
             let Some(runtime) = memory.runtime() else { continue };
             let started = Instant::now();
-            let asked = tokio::time::timeout(WAIT, runtime.complete(Session::new("trigger", PROMPT))).await;
-            let completion = match asked {
+            let answer = tokio::time::timeout(WAIT, runtime.complete(Session::new("trigger", PROMPT))).await;
+            let completion = match answer {
                 Ok(Ok(completion)) => completion,
                 Ok(Err(error)) => return Err(failed(&error.to_string(), error.hint())),
                 Err(_) => return Err(failed(&format!("no answer within {} s", WAIT.as_secs()), None)),

@@ -114,7 +114,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
     let call = ctx.call(memory);
     let mode = query.mode.unwrap_or(config.retrieval.recall_mode);
     let hops = query.hops.map_or(butler_memory::HOPS, |hops| hops.unsigned_abs() as usize);
-    let asked = query.time.read(memory, &call)?;
+    let time_filter = query.time.read(memory, &call)?;
     let input = RecallInput {
         topic: topic.clone(),
         scope: query.scope.clone().map(Scope::new).transpose().map_err(Invalid::from)?,
@@ -124,7 +124,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
         min_relevance: None,
         hops,
         explain: true,
-        asked: asked.clone(),
+        time_filter: time_filter.clone(),
     };
     let weights = query.weights.as_deref().map(weights).transpose()?.unwrap_or_else(|| memory.weights());
     let found = memory.recall_weighed(&call, &input, &weights).await?;
@@ -137,7 +137,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
         mode,
         min_relevance: None,
         hops,
-        asked,
+        time_filter,
         changes_since: None,
     };
     let block = memory.context_uncounted(&call, &request).await?;

@@ -38,8 +38,8 @@ impl SinceQuery {
             until: self.until.as_deref(),
             ..TimeFilterTexts::default()
         };
-        let asked = memory.asked(call.now, texts)?;
-        Ok((asked.since, asked.until))
+        let time_filter = memory.time_filter(call.now, texts)?;
+        Ok((time_filter.since, time_filter.until))
     }
 }
 
@@ -51,6 +51,6 @@ impl TimeQuery {
             since: self.since.as_deref(),
             until: self.until.as_deref(),
         };
-        Ok(memory.asked(call.now, texts)?)
+        Ok(memory.time_filter(call.now, texts)?)
     }
 }

@@ -92,7 +92,7 @@ impl Operation for ExplainWhyNot {
                     min_relevance: query.min_relevance,
                     hops: number(query.hops),
                     token_budget: number(query.token_budget),
-                    asked: query.time.read(&memory, &call)?,
+                    time_filter: query.time.read(&memory, &call)?,
                 };
                 let told = memory.why_not(&call, &request).await?;
                 Ok(told.filter(|told| query.memory_type.is_none_or(|wanted| wanted == told.memory_type)))

@@ -132,12 +132,12 @@ fn butler(oauth: &OAuth, form: &Form) -> Result<String, String> {
 
 /// Scopes are the names of rights; others are ignored. A client that names no right gets `read` and `write`.
 fn rights(scope: &str, login: &Login) -> Vec<Right> {
-    let mut asked = Rights::named(scope.split(' '));
-    if asked.iter().next().is_none() {
-        asked = Rights::named(DEFAULT_SCOPES.into_iter());
+    let mut requested = Rights::named(scope.split(' '));
+    if requested.iter().next().is_none() {
+        requested = Rights::named(DEFAULT_SCOPES.into_iter());
     }
     let may = Rights::named(login.rights.iter().map(String::as_str));
-    asked.iter().filter(|right| may.include(*right)).collect()
+    requested.iter().filter(|right| may.include(*right)).collect()
 }
 
 #[cfg(test)]

@@ -122,7 +122,7 @@ async fn by_ids(
                        CASE WHEN $3::integer IS NULL THEN content ELSE left(content, $3 + 1) END AS "content!",
                        importance, reference_count, consolidated, consolidation_status, retry_count, last_error,
                        next_consolidation_retry_at, created_at, occurred_at, last_referenced_at, expires_at, source, held_for, metadata
-                FROM unnest($2::uuid[]) WITH ORDINALITY AS asked (episode_id, place) JOIN episodes ON id = episode_id
+                FROM unnest($2::uuid[]) WITH ORDINALITY AS given (episode_id, place) JOIN episodes ON id = episode_id
                 WHERE tenant_id = $1 ORDER BY place
                 "#,
                 tenant.as_str(),

@@ -34,8 +34,8 @@ pub enum FactFilterState {
 
 impl FactFilterState {
     /// The states that a caller who names none means: what held at a moment may have ended since.
-    pub const fn of(asked: &TimeFilter) -> Self {
-        if asked.has_moment() { Self::All } else { Self::Active }
+    pub const fn of(time_filter: &TimeFilter) -> Self {
+        if time_filter.has_moment() { Self::All } else { Self::Active }
     }
 
     const fn as_str(self) -> &'static str {
@@ -96,7 +96,7 @@ pub struct FactFilter {
     /// Only these. The order `best` is theirs.
     pub ids: Option<Vec<Uuid>>,
     /// Only those that fit this time.
-    pub asked: TimeFilter,
+    pub time_filter: TimeFilter,
     pub sort: FactSort,
 }
 
@@ -114,7 +114,7 @@ impl FactFilter {
 
     /// Whether a search finds the facts of this state: without a moment it finds active ones only.
     pub fn is_searchable(&self) -> bool {
-        self.asked.has_moment() || matches!(self.state, FactFilterState::Active | FactFilterState::Fading)
+        self.time_filter.has_moment() || matches!(self.state, FactFilterState::Active | FactFilterState::Fading)
     }
 }
 
@@ -155,7 +155,7 @@ pub async fn list(
     now: Timestamp,
 ) -> Result<Listed<FactItem>, StoreError> {
     let (ids, total) = ids(session, tenant, filter, page, now).await?;
-    let rows = by_ids(session, tenant, &ids, Some(LISTED_CHARS), (now, filter.asked.as_of)).await?;
+    let rows = by_ids(session, tenant, &ids, Some(LISTED_CHARS), (now, filter.time_filter.as_of)).await?;
     Ok(Listed { rows, total })
 }
 
@@ -171,7 +171,7 @@ pub async fn ids(
         "state": filter.state.as_str(), "scopes": filter.scopes, "subject": filter.subject, "words": filter.words,
         "min_confidence": filter.min_confidence, "permanence": filter.permanence.map(Permanence::as_str),
         "entity": filter.entity, "tag": filter.tag, "ids": filter.ids, "sort": filter.sort.as_str(),
-        "asked": TimeFilterRow::new(&filter.asked),
+        "asked": TimeFilterRow::new(&filter.time_filter),
     });
     let found = session
         .run(|pg| {
@@ -222,7 +222,7 @@ async fn by_ids(
                        entity_id, object_entity_id, validity, scope, reference_count, created_at, last_referenced_at, last_confirmed_at,
                        fact_dates_then(facts.id, facts.valid_from, facts.valid_to, facts.observed_at, facts.dates, facts.holds_from, facts.holds_to, $4) AS "dates: Json<FactDates>",
                        NULL::jsonb AS "periods: Json<Vec<PeriodRow>>", tags, metadata
-                FROM unnest($2::uuid[]) WITH ORDINALITY AS asked (fact_id, place) JOIN facts ON id = fact_id
+                FROM unnest($2::uuid[]) WITH ORDINALITY AS given (fact_id, place) JOIN facts ON id = fact_id
                 WHERE tenant_id = $1 ORDER BY place
                 "#,
                 tenant.as_str(),

@@ -62,13 +62,13 @@ pub async fn graph(
     now: Timestamp,
     predicates: Option<&[String]>,
     limit: i64,
-    asked: Option<&TimeFilterRow>,
+    time_filter: Option<&TimeFilterRow>,
 ) -> Result<Graph, StoreError> {
-    let (mut entities, entities_total) = entities(session, tenant, now, predicates, limit, asked).await?;
+    let (mut entities, entities_total) = entities(session, tenant, now, predicates, limit, time_filter).await?;
     let ids: Vec<Uuid> = entities.iter().map(|entity| entity.entity_id.0).collect();
-    let edges = edges(session, tenant, now, predicates, &ids, asked).await?;
+    let edges = edges(session, tenant, now, predicates, &ids, time_filter).await?;
     let predicates = predicates_by_use(session, tenant).await?;
-    if let Some(as_of) = asked.and_then(|asked| asked.as_of) {
+    if let Some(as_of) = time_filter.and_then(|filter| filter.as_of) {
         let mut names = names_then(session, tenant, &ids, as_of).await?;
         for entity in &mut entities {
             if let Some(name) = names.remove(&entity.entity_id.0) {
@@ -86,7 +86,7 @@ async fn entities(
     now: Timestamp,
     predicates: Option<&[String]>,
     limit: i64,
-    asked: Option<&TimeFilterRow>,
+    time_filter: Option<&TimeFilterRow>,
 ) -> Result<(Vec<GraphEntity>, i64), StoreError> {
     let rows = session
         .run(|pg| {
@@ -107,7 +107,7 @@ async fn entities(
                 predicates,
                 limit,
                 now,
-                asked.map(Json) as _,
+                time_filter.map(Json) as _,
             )
             .fetch_all(pg)
         })
@@ -131,9 +131,9 @@ async fn edges(
     now: Timestamp,
     predicates: Option<&[String]>,
     ids: &[Uuid],
-    asked: Option<&TimeFilterRow>,
+    time_filter: Option<&TimeFilterRow>,
 ) -> Result<Vec<GraphEdge>, StoreError> {
-    let as_of = asked.and_then(|asked| asked.as_of);
+    let as_of = time_filter.and_then(|filter| filter.as_of);
     let rows = session
         .run(|pg| {
             sqlx::query!(
@@ -151,7 +151,7 @@ async fn edges(
                 predicates,
                 ids,
                 now,
-                asked.map(Json) as _,
+                time_filter.map(Json) as _,
                 as_of,
             )
             .fetch_all(pg)

@@ -128,9 +128,9 @@ mod tests {
     fn a_write_after_the_position_was_asked_for_is_not_covered_by_it() {
         let (unreplicated, ann) = (UnreplicatedWrites::default(), tenant("ann"));
         unreplicated.wrote(&ann);
-        let asked = unreplicated.turn();
+        let turn = unreplicated.turn();
         unreplicated.wrote(&ann);
-        unreplicated.place(asked, 100);
+        unreplicated.place(turn, 100);
         assert_eq!(unreplicated.of(&ann), WritePosition::Unknown(2));
     }
 

@@ -24,7 +24,7 @@ pub struct Neighborhood {
     /// At most so many edges, the nearest first.
     pub limit: i32,
     /// The relations of this time; `None`: now.
-    pub asked: Option<TimeFilterRow>,
+    pub time_filter: Option<TimeFilterRow>,
 }
 
 /// The edges around an entity and the entities at their ends.
@@ -82,7 +82,7 @@ pub async fn neighbors(
                 around.direction.as_str(),
                 around.depth,
                 around.limit,
-                around.asked.as_ref().map(Json) as _,
+                around.time_filter.as_ref().map(Json) as _,
             )
             .fetch_all(pg)
         })
@@ -102,7 +102,7 @@ pub async fn neighbors(
             dates: row.dates.map(|Json(dates)| dates.shown()).unwrap_or_default(),
         })
         .collect();
-    let as_of = around.asked.as_ref().and_then(|asked| asked.as_of);
+    let as_of = around.time_filter.as_ref().and_then(|filter| filter.as_of);
     let entities = entities(session, tenant, around.entity, &edges, as_of).await?;
     Ok(Neighbors { entities, edges })
 }

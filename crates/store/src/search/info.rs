@@ -25,13 +25,13 @@ pub struct TimeFilterRow {
 
 impl TimeFilterRow {
     /// `None` if the caller asked for no time.
-    pub fn new(asked: &TimeFilter) -> Option<Self> {
-        (!asked.is_empty()).then(|| Self {
-            first: asked.valid_at.as_ref().map(|date| date.at),
-            last: asked.valid_at.as_ref().map(|date| date.last()),
-            as_of: asked.as_of,
-            since: asked.since,
-            until: asked.until,
+    pub fn new(time_filter: &TimeFilter) -> Option<Self> {
+        (!time_filter.is_empty()).then(|| Self {
+            first: time_filter.valid_at.as_ref().map(|date| date.at),
+            last: time_filter.valid_at.as_ref().map(|date| date.last()),
+            as_of: time_filter.as_of,
+            since: time_filter.since,
+            until: time_filter.until,
         })
     }
 }

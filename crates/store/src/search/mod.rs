@@ -58,8 +58,9 @@ pub struct Retrieve<'a> {
     /// Also return this many of the latest episodes of the scope's butler.
     pub recent: usize,
     /// Only memories that fit this period.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<TimeFilterRow>,
+    // The key in the JSON stays: a newer program's functions also serve an older program.
+    #[serde(rename = "asked", skip_serializing_if = "Option::is_none")]
+    pub time_filter: Option<TimeFilterRow>,
     /// Whether to return only facts that are true at `at`.
     pub holding: bool,
     /// Whether to return which of the facts contradict each other.

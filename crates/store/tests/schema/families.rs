@@ -64,21 +64,22 @@ const SHOWN_OF_EPISODES: &[Difference] = &[
 /// Only a fact is true at some times and not at others.
 const NO_DATES: &[Difference] = &[
     (
-        "as_of constant timestamptz := asked ->> 'as_of'; \
-         by_held constant boolean := asked ?| '{first,as_of}' AND NOT is_small;",
+        "as_of constant timestamptz := time_filter ->> 'as_of'; \
+         by_held constant boolean := time_filter ?| '{first,as_of}' AND NOT is_small;",
         "",
     ),
     (" AND by_held IS NOT TRUE", ""),
     (
-        "holding constant timestamptz := CASE WHEN asked IS NULL AND (p_options ->> 'holding')::boolean THEN p_at END;",
+        "holding constant timestamptz := \
+         CASE WHEN time_filter IS NULL AND (p_options ->> 'holding')::boolean THEN p_at END;",
         "",
     ),
     (
         "IF by_held THEN vector_path := 'held'; \
          PERFORM set_config('ivfflat.probes', greatest(1, probes)::text, true); \
          SELECT array_agg(n.place), array_agg(n.distance), count(*) INTO near, distances, near_taken \
-         FROM facts_near_held(p_tenant, p_scope, p_query, CASE WHEN probes > 0 THEN take ELSE 0 END, asked) n; \
-         fits := CASE WHEN near_taken < take THEN facts_fitting(p_tenant, p_scope, p_at, asked) END; END IF;",
+         FROM facts_near_held(p_tenant, p_scope, p_query, CASE WHEN probes > 0 THEN take ELSE 0 END, time_filter) n; \
+         fits := CASE WHEN near_taken < take THEN facts_fitting(p_tenant, p_scope, p_at, time_filter) END; END IF;",
         "",
     ),
     ("ELSIF by_held THEN NULL;", ""),
@@ -87,7 +88,8 @@ const NO_DATES: &[Difference] = &[
          SELECT CASE WHEN any_term OR c.rare IS NULL THEN c.rare ELSE p_strict END INTO candidate_words \
          FROM candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget) c; \
          SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken \
-         FROM facts_match_held(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, candidate_words, newest, asked) m;",
+         FROM facts_match_held(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, \
+         candidate_words, newest, time_filter) m;",
         "",
     ),
     ("AND fact_holds(r.holds_from, r.holds_to, holding)", ""),

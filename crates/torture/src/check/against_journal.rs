@@ -66,7 +66,7 @@ fn find(journal: &Journal, rows: &Rows, tenants: &[Tenant]) -> Vec<(Damage, Stri
         found: Vec::new(),
         contents: contents(rows),
         active: active(rows),
-        asked: asked(journal),
+        store_calls: store_calls(journal),
         approved: decisions::of(journal, true),
         rejected: decisions::of(journal, false),
     };
@@ -89,7 +89,7 @@ struct Check<'a> {
     /// The number of active facts with each content.
     active: HashMap<&'a str, u32>,
     /// The number of calls that stored each content, or may have.
-    asked: HashMap<&'a str, u32>,
+    store_calls: HashMap<&'a str, u32>,
     /// Proposals that calls approved, or may have approved.
     approved: HashSet<Uuid>,
     /// Proposals whose rejection was acknowledged.
@@ -112,7 +112,7 @@ fn active(rows: &Rows) -> HashMap<&str, u32> {
     contents
 }
 
-fn asked(journal: &Journal) -> HashMap<&str, u32> {
+fn store_calls(journal: &Journal) -> HashMap<&str, u32> {
     let mut contents: HashMap<&str, u32> = HashMap::new();
     for entry in journal.entries.values().filter(|entry| entry.outcome != Outcome::Refused) {
         if let Change::Store { content, .. }
@@ -236,8 +236,8 @@ impl Check<'_> {
     }
 
     fn at_most_once(&mut self, request: &str, entry: &Entry, content: &str) {
-        let asked = self.asked.get(content).copied().unwrap_or_default();
-        if self.contents.get(content).is_some_and(|rows| *rows > asked) {
+        let calls = self.store_calls.get(content).copied().unwrap_or_default();
+        if self.contents.get(content).is_some_and(|rows| *rows > calls) {
             self.found(Damage::StoredTwice, request, entry, "");
         }
     }

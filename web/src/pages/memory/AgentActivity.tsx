@@ -10,7 +10,7 @@ const SIZE = 4
 /** Serving memories is no change, so the event stream does not tell of it. */
 const REFRESH_MS = 5000
 
-const asked = { context: 'started a session', recall: 'recalled', search: 'searched' } as const
+const verbs = { context: 'started a session', recall: 'recalled', search: 'searched' } as const
 
 /** Which agents asked, and what they were served. */
 export function AgentActivity({ butler }: { butler: string | undefined }) {
@@ -33,7 +33,7 @@ export function AgentActivity({ butler }: { butler: string | undefined }) {
                   <span className="min-w-0 flex-1 truncate">
                     <span className="font-medium">{call.actor ? actorName(call.actor) : call.home}</span>{' '}
                     <span className="text-muted">
-                      {asked[call.kind]} in {call.home}, was given {counted(call.memories.length, 'memory', 'memories')}
+                      {verbs[call.kind]} in {call.home}, was given {counted(call.memories.length, 'memory', 'memories')}
                     </span>
                   </span>
                   <time dateTime={call.served_at} className="shrink-0 text-xs text-muted">

@@ -33,9 +33,9 @@ const figures = ['stats', 'changes', 'injections', 'proposals', 'conflicts'].map
 test('of many butlers, the first page asks one', async () => {
   const { calls } = openPage('/memory', answers(13))
   await screen.findByRole('navigation', { name: 'Totals' })
-  const asked = calls.filter(({ path }) => figures.includes(path))
-  expect(new Set(asked.map(({ path }) => path))).toEqual(new Set(figures))
-  expect(new Set(asked.map(({ query }) => query.get('butler')))).toEqual(new Set(['b0']))
+  const requests = calls.filter(({ path }) => figures.includes(path))
+  expect(new Set(requests.map(({ path }) => path))).toEqual(new Set(figures))
+  expect(new Set(requests.map(({ query }) => query.get('butler')))).toEqual(new Set(['b0']))
   expect(screen.getByRole('link', { name: /3 facts/ }).getAttribute('href')).toBe('/facts?butler=b0')
   fireEvent.change(screen.getByLabelText('Butler'), { target: { value: 'b7' } })
   await waitFor(() => expect(calls.at(-1)?.query.get('butler')).toBe('b7'))

@@ -36,11 +36,11 @@ impl Direct {
             Self::List { entity_type, since, until, limit, json } => {
                 let texts =
                     TimeFilterTexts { since: since.as_deref(), until: until.as_deref(), ..TimeFilterTexts::default() };
-                let asked = memory.asked(call.now, texts).map_err(|error| failed(error.into()))?;
+                let time_filter = memory.time_filter(call.now, texts).map_err(|error| failed(error.into()))?;
                 let filter = EntityFilter {
                     entity_type,
-                    since: asked.since,
-                    until: asked.until,
+                    since: time_filter.since,
+                    until: time_filter.until,
                     sort: EntitySort::Name,
                     ..EntityFilter::default()
                 };

@@ -85,7 +85,7 @@ impl Player<'_> {
                 mode: Mode::Hybrid,
                 min_relevance: None,
                 hops: butler_memory::HOPS,
-                asked: TimeFilter::default(),
+                time_filter: TimeFilter::default(),
                 changes_since: None,
             };
             self.memory.context(&call, &request).await?;
@@ -99,7 +99,7 @@ impl Player<'_> {
                 min_relevance: None,
                 hops: butler_memory::HOPS,
                 explain: false,
-                asked: TimeFilter::default(),
+                time_filter: TimeFilter::default(),
             };
             self.memory.recall(&call, &input).await?;
         }

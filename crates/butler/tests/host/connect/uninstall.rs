@@ -35,11 +35,15 @@ fn uninstall_disconnects_every_client_and_keeps_the_data_unless_told() {
     for text in ["Claude Code", "Codex", "Goose", "embedded-postgres-1", &data, "nothing was removed"] {
         assert!(shown.contains(text), "no {text} in\n{shown}");
     }
-    let asked = home.uninstall(DATA, &[]);
-    assert_eq!(asked.status.code(), Some(1), "it asks, and there is no terminal");
-    assert!(stdout(&asked).contains("embedded-postgres-1"), "shown before it asks: {}", stdout(&asked));
-    let asked = home.uninstall(DATA, &["--json"]);
-    assert!(stdout(&asked).is_empty() && stderr(&asked).contains("embedded-postgres-1"), "{}", stderr(&asked));
+    let unconfirmed = home.uninstall(DATA, &[]);
+    assert_eq!(unconfirmed.status.code(), Some(1), "it asks, and there is no terminal");
+    assert!(stdout(&unconfirmed).contains("embedded-postgres-1"), "shown before it asks: {}", stdout(&unconfirmed));
+    let unconfirmed = home.uninstall(DATA, &["--json"]);
+    assert!(
+        stdout(&unconfirmed).is_empty() && stderr(&unconfirmed).contains("embedded-postgres-1"),
+        "{}",
+        stderr(&unconfirmed)
+    );
     assert_eq!(home.text(".codex/config.toml"), connected);
 
     let shown = success(&home.uninstall(DATA, &["--yes"]));

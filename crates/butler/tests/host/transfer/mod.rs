@@ -106,14 +106,14 @@ async fn answers(of: &MemoryFixture) -> Vec<Value> {
         let query = format!("subject {} {}", at % 12, ["is", "likes tea", "DROP TABLE", "Ask first"][at % 4]);
         answers.push(of.call("memory_search", json!({"query": query, "limit": 5})).await.unwrap());
     }
-    for asked in [
+    for time_filter in [
         json!({"valid_at": "2012"}),
         json!({"valid_at": "2038"}),
         json!({"as_of": "2030-01-20"}),
         json!({"until": "2020"}),
     ] {
         let mut arguments = json!({"query": "subject 1 lives_in moved", "limit": 5});
-        arguments.as_object_mut().unwrap().extend(asked.as_object().unwrap().clone());
+        arguments.as_object_mut().unwrap().extend(time_filter.as_object().unwrap().clone());
         answers.push(of.call("memory_search", arguments).await.unwrap());
     }
     answers

@@ -66,10 +66,10 @@ fn a_person_is_forgotten_and_a_tenant_erased_from_the_shell() {
     let backup = shell.json(&["backup", "create"]);
 
     // Without --yes and without a terminal to ask on, it lists and stops.
-    let asked = shell.run(&ann(&["forget", "--entity", "chloe", "--erase"]));
-    assert_eq!(asked.status.code(), Some(1), "{}", stderr(&asked));
-    assert!(stderr(&asked).contains("add --yes"), "{}", stderr(&asked));
-    let listed = stdout(&asked);
+    let unconfirmed = shell.run(&ann(&["forget", "--entity", "chloe", "--erase"]));
+    assert_eq!(unconfirmed.status.code(), Some(1), "{}", stderr(&unconfirmed));
+    assert!(stderr(&unconfirmed).contains("add --yes"), "{}", stderr(&unconfirmed));
+    let listed = stdout(&unconfirmed);
     assert!(listed.contains("would erase Chloe Martin: 1 fact about it, 0 relations to it"), "{listed}");
     assert!(listed.contains(&format!("rule     {rule}  Greet Chloe in French.")), "{listed}");
     let name = backup["name"].as_str().unwrap();
@@ -100,10 +100,10 @@ fn a_person_is_forgotten_and_a_tenant_erased_from_the_shell() {
     shell.json(&ann(&["remember", "fact", "user", "city", "Nice"]));
     shell.json(&["remember", "fact", "user", "city", "Metz"]);
     shell.json(&ann(&["token", "create"]));
-    let asked = shell.run(&ann(&["erase"]));
-    assert_eq!(asked.status.code(), Some(1), "{}", stderr(&asked));
-    assert!(stdout(&asked).contains("would delete in butler general: 1 fact,"), "{}", stdout(&asked));
-    assert!(stderr(&asked).contains("add --yes"), "{}", stderr(&asked));
+    let unconfirmed = shell.run(&ann(&["erase"]));
+    assert_eq!(unconfirmed.status.code(), Some(1), "{}", stderr(&unconfirmed));
+    assert!(stdout(&unconfirmed).contains("would delete in butler general: 1 fact,"), "{}", stdout(&unconfirmed));
+    assert!(stderr(&unconfirmed).contains("add --yes"), "{}", stderr(&unconfirmed));
     let done = shell.json(&ann(&["erase", "--yes"]));
     assert_eq!((&done["erased"], &done["tokens_revoked"]), (&json!(true), &json!(1)), "{done}");
     assert_eq!((&done["butlers"][0]["butler"], &done["butlers"][0]["facts"]), (&json!("general"), &json!(1)));

@@ -149,8 +149,8 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         for addresses in [vec!["127.0.0.1"], vec!["169.254.169.254"], vec!["1.1.1.1", "127.0.0.1"], vec!["::1"], vec![]]
         {
-            let asked = Arc::new(AtomicUsize::new(0));
-            let (counter, ips) = (Arc::clone(&asked), addresses.clone());
+            let lookups = Arc::new(AtomicUsize::new(0));
+            let (counter, ips) = (Arc::clone(&lookups), addresses.clone());
             let lookup: Lookup = Arc::new(move |host| {
                 assert_eq!(host, "client.example");
                 counter.fetch_add(1, Ordering::SeqCst);
@@ -161,7 +161,7 @@ mod tests {
             let documents = ClientDocuments { network, kept: Mutex::default() };
             let error = documents.client("https://client.example/x", SystemClock.now()).await.unwrap_err();
             assert!(error.to_string().contains("not on the public internet"), "{addresses:?}: {error}");
-            assert_eq!(asked.load(Ordering::SeqCst), 1, "the name is resolved once, so it cannot change afterwards");
+            assert_eq!(lookups.load(Ordering::SeqCst), 1, "the name is resolved once, so it cannot change afterwards");
         }
         let nobody = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;
         assert!(nobody.is_err(), "no connection was made");

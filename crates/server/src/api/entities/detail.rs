@@ -76,9 +76,9 @@ impl Operation for GetEntity {
             .find(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
                 let found = memory.get_entity(&ctx.call(&memory), EntityId(id)).await?;
                 let Some(entity) = found else { return Ok(None) };
-                let asked = time.read(&memory, &ctx.call(&memory))?;
+                let time_filter = time.read(&memory, &ctx.call(&memory))?;
                 let duplicates = memory.likely_duplicates(&ctx.call(&memory), &entity).await?;
-                let knowledge = ctx.browse(&memory).entity_knowledge(id, MAX_FACTS, &asked).await?;
+                let knowledge = ctx.browse(&memory).entity_knowledge(id, MAX_FACTS, &time_filter).await?;
                 Ok(Some(EntityDetail {
                     entity,
                     name_then: knowledge.name_then,

@@ -51,8 +51,8 @@ impl Operation for GetGraph {
         let time = &query.time;
         let replies = ctx
             .each(query.butler.as_deref(), |memory| async move {
-                let asked = TimeFilterRow::new(&time.read(&memory, &ctx.call(&memory))?);
-                Ok(ctx.browse(&memory).graph(predicates, limit, asked.as_ref()).await?)
+                let time_filter = TimeFilterRow::new(&time.read(&memory, &ctx.call(&memory))?);
+                Ok(ctx.browse(&memory).graph(predicates, limit, time_filter.as_ref()).await?)
             })
             .await?;
         let meta = Meta::new(replies.unavailable);

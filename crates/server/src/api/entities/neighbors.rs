@@ -61,13 +61,14 @@ impl Operation for GetNeighbors {
             direction: query.direction.unwrap_or(Direction::Both),
             depth: whole(query.depth, 1, limits::NEIGHBOR_DEPTH),
             limit: whole(query.limit, 50, limits::NEIGHBORS),
-            asked: None,
+            time_filter: None,
         };
         let (around, time) = (&around, &query.time);
         let (home, item) = ctx
             .find(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
                 let call = ctx.call(&memory);
-                let around = Neighborhood { asked: TimeFilterRow::new(&time.read(&memory, &call)?), ..around.clone() };
+                let around =
+                    Neighborhood { time_filter: TimeFilterRow::new(&time.read(&memory, &call)?), ..around.clone() };
                 match memory.entity_neighbors(&call, &around).await {
                     Ok(neighbors) => Ok(Some(neighbors)),
                     Err(MemoryError::NoEntity { .. }) => Ok(None),

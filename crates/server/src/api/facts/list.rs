@@ -95,9 +95,9 @@ pub async fn list(
     };
     let (filter, time, validity) = (&filter, &query.time, query.validity);
     let part = |memory: Arc<Memory>, page| async move {
-        let asked = time.read(&memory, &ctx.call(&memory))?;
-        let state = validity.unwrap_or(FactFilterState::of(&asked));
-        Ok(ctx.browse(&memory).facts(&FactFilter { state, asked, ..filter.clone() }, page).await?)
+        let time_filter = time.read(&memory, &ctx.call(&memory))?;
+        let state = validity.unwrap_or(FactFilterState::of(&time_filter));
+        Ok(ctx.browse(&memory).facts(&FactFilter { state, time_filter, ..filter.clone() }, page).await?)
     };
     let cursor = |item: &FactItem| (sort == FactSort::Newest).then_some((item.fact.created_at, item.fact.id.0));
     ctx.page(butler, request, part, |a, b| order(sort, a, b), cursor).await
