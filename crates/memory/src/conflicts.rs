@@ -3,13 +3,16 @@
 
 pub mod judge;
 mod prompt;
+pub(crate) mod waiting;
+
+use std::collections::{BTreeMap, HashMap};
 
 pub use butler_domain::Resolution;
 use butler_domain::conflicts::{Side, conflict};
 use butler_domain::times::StatedDates;
 use butler_domain::validate::Invalid;
 use butler_domain::{FactId, Scope, TenantId};
-use butler_store::conflicts::{self, FoundBy, NewConflict};
+use butler_store::conflicts::{self, Candidate, FoundBy, NewConflict};
 pub use butler_store::conflicts::{Conflict, Listing};
 use butler_store::restore::{self, RestoreOutcome};
 use butler_store::{Database, Session, StoreError, facts, forget};
@@ -24,12 +27,15 @@ use crate::jobs::CONFLICTS;
 use crate::remember::{FactInput, stored};
 use crate::restore::key_taken;
 use crate::{Call, Memory, MemoryError};
+use waiting::NewFact;
 
 /// The job compares the facts stored since its last run, and those that an import marked. Two days leave room for a night on
 /// which it did not run.
 const RECENT: TimeDelta = TimeDelta::days(2);
 /// The most facts of a tenant that the job compares in one run, the newest first.
 const COMPARED: i64 = 5_000;
+/// How many of them it compares in one statement.
+const COMPARED_AT_ONCE: usize = 50;
 
 /// A validated resolution.
 #[derive(Debug, Clone)]
@@ -66,23 +72,30 @@ pub struct ConflictsReport {
 }
 
 impl Memory {
-    /// Looks for conflicts of a newly stored fact after the response. Listing conflicts and building a context wait for
-    /// it.
+    /// Looks for conflicts of a newly stored fact a moment after the response. Listing conflicts and building a context
+    /// wait for it.
     pub(crate) fn find_conflicts_later(&self, call: &Call, id: FactId, side: Side) {
-        if !self.config().conflicts.enabled {
+        if !self.config().conflicts.enabled || !self.new_facts().add(NewFact { call: call.clone(), id, side }) {
             return;
         }
-        let (db, tenant, call) = (self.db().clone(), call.tenant.clone(), call.clone());
-        self.db().in_background(&tenant, async move {
-            if let Err(error) = find_after_store(&db, &call, id, &side).await {
-                tracing::warn!(%error, "cannot look for conflicts of a new fact; the nightly job will");
+        let (db, tenant, new_facts) = (self.db().clone(), call.tenant.clone(), self.new_facts().clone());
+        self.db().in_background(&call.tenant, async move {
+            let facts = new_facts.gathered(&tenant).await;
+            if let Err(error) = find_after_store(&db, &tenant, facts).await {
+                tracing::warn!(%error, "cannot look for conflicts of new facts; the nightly job will");
             }
         });
     }
 
+    /// Waits until the conflicts of all facts of this tenant that were stored before now are recorded.
+    pub async fn conflicts_found(&self, tenant: &TenantId) {
+        self.new_facts().hurry(tenant);
+        self.db().background_done(tenant).await;
+    }
+
     /// The open conflicts of which both facts are active, or the resolved ones.
     pub async fn list_conflicts(&self, call: &Call, listing: Listing) -> Result<Conflicts, MemoryError> {
-        self.db().background_done(&call.tenant).await;
+        self.conflicts_found(&call.tenant).await;
         let mut conn = self.db().relaxed(&call.tenant).await?;
         let (conflicts, total) = conflicts::list(&mut conn, &call.tenant, call.now, listing).await?;
         Ok(Conflicts { conflicts, total })
@@ -234,9 +247,8 @@ impl Memory {
         let mut conn = self.db().owner().await?;
         let facts = conflicts::to_compare(&mut conn, tenant, now - RECENT, COMPARED).await?;
         let mut found = 0;
-        for (id, side) in &facts {
-            let pairs = pairs_of(&mut conn, tenant, *id, side, true).await?;
-            if !pairs.is_empty() {
+        for facts in facts.chunks(COMPARED_AT_ONCE) {
+            for (_, pairs) in pairs_of(&mut conn, tenant, facts, true).await? {
                 found += conflicts::record(call.write(&mut conn), FoundBy::Job, &pairs).await?;
             }
         }
@@ -246,30 +258,37 @@ impl Memory {
     }
 }
 
-async fn find_after_store(db: &Database, call: &Call, id: FactId, side: &Side) -> Result<(), StoreError> {
-    let mut conn = db.tenant(&call.tenant).await?;
-    let pairs = pairs_of(&mut conn, &call.tenant, id, side, false).await?;
-    if !pairs.is_empty() {
-        conflicts::record(call.write(&mut conn), FoundBy::Store, &pairs).await?;
+async fn find_after_store(db: &Database, tenant: &TenantId, facts: Vec<NewFact>) -> Result<(), StoreError> {
+    let mut conn = db.tenant(tenant).await?;
+    let (calls, sides): (HashMap<FactId, Call>, Vec<(FactId, Side)>) =
+        facts.into_iter().map(|NewFact { call, id, side }| ((id, call), (id, side))).unzip();
+    for (id, pairs) in pairs_of(&mut conn, tenant, &sides, false).await? {
+        conflicts::record(calls[&id].write(&mut conn), FoundBy::Store, &pairs).await?;
     }
     Ok(())
 }
 
-/// The facts that are in conflict with this one. Ids sort by age, so the fact with the greater one is the newer.
+/// Of each fact, those that are in conflict with it. Facts without a conflict are left out. Ids sort by age, so the fact
+/// with the greater one is the newer.
 async fn pairs_of(
     conn: &mut Session,
     tenant: &TenantId,
-    id: FactId,
-    side: &Side,
+    facts: &[(FactId, Side)],
     wide: bool,
-) -> Result<Vec<NewConflict>, StoreError> {
-    let candidates = conflicts::candidates(conn, tenant, id, wide).await?;
-    let found = candidates.into_iter().filter_map(|candidate| {
-        let (kind, why) = conflict(side, &candidate.side, candidate.related, candidate.similarity)?;
-        let (newer, older) = if id > candidate.id { (id, candidate.id) } else { (candidate.id, id) };
-        Some(NewConflict { newer, older, kind, why, score: candidate.similarity })
-    });
-    Ok(found.collect())
+) -> Result<BTreeMap<FactId, Vec<NewConflict>>, StoreError> {
+    let sides: HashMap<FactId, &Side> = facts.iter().map(|(id, side)| (*id, side)).collect();
+    let ids: Vec<FactId> = facts.iter().map(|(id, _)| *id).collect();
+    let mut pairs: BTreeMap<FactId, Vec<NewConflict>> = BTreeMap::new();
+    for Candidate { of: id, id: other, related, side, similarity } in
+        conflicts::candidates(conn, tenant, &ids, wide).await?
+    {
+        let Some((kind, why)) = sides.get(&id).and_then(|own| conflict(own, &side, related, similarity)) else {
+            continue;
+        };
+        let (newer, older) = if id > other { (id, other) } else { (other, id) };
+        pairs.entry(id).or_default().push(NewConflict { newer, older, kind, why, score: similarity });
+    }
+    Ok(pairs)
 }
 
 /// Rejects arguments that the resolution does not use.

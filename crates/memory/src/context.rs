@@ -62,7 +62,7 @@ impl Memory {
         call: &Call,
         request: &ContextRequest,
     ) -> Result<BuiltContext, MemoryError> {
-        self.db().background_done(&call.tenant).await;
+        self.conflicts_found(&call.tenant).await;
         let config = self.config();
         let depth = config.retrieval.depth();
         let recall = RecallInput {

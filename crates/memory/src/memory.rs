@@ -7,6 +7,7 @@ use butler_store::{Database, Embedded, Model};
 use tokio::sync::Notify;
 
 use crate::backups::Backups;
+use crate::conflicts::waiting::NewFacts;
 use crate::index_training::TrainingSignal;
 use crate::runtime::Runtime;
 use crate::trusted_time::ClockWatch;
@@ -36,6 +37,8 @@ pub struct Memory {
     training: TrainingSignal,
     /// Cached statistics of the stores, from which a search chooses its path.
     pools: butler_store::search::Pools,
+    /// Facts that were not compared with the others yet.
+    new_facts: Arc<NewFacts>,
     /// Whether the clock can be trusted with jobs that delete.
     clock_watch: ClockWatch,
 }
@@ -54,6 +57,7 @@ impl Memory {
             inversion: Notify::new(),
             training,
             pools,
+            new_facts: Arc::default(),
             clock_watch: ClockWatch::default(),
         }
     }
@@ -127,6 +131,10 @@ impl Memory {
 
     pub(crate) fn training(&self) -> &TrainingSignal {
         &self.training
+    }
+
+    pub(crate) fn new_facts(&self) -> &Arc<NewFacts> {
+        &self.new_facts
     }
 
     pub(crate) fn pools(&self) -> &butler_store::search::Pools {

@@ -15,6 +15,8 @@ use crate::{Session, StoreError, WriteContext};
 /// A fact that may be in conflict with another one.
 #[derive(Debug, Clone)]
 pub struct Candidate {
+    /// The fact it was found for.
+    pub of: FactId,
     pub id: FactId,
     pub related: Related,
     pub side: Side,
@@ -22,22 +24,23 @@ pub struct Candidate {
     pub similarity: Option<f64>,
 }
 
-/// The facts that may be in conflict with a fact, except the pairs that are recorded. `wide` also compares with facts about
+/// The facts that may be in conflict with each of these facts, except the pairs that are recorded. `wide` also compares with facts about
 /// other things, which only the owner's session may do.
 pub async fn candidates(
     session: &mut Session,
     tenant: &TenantId,
-    fact: FactId,
+    facts: &[FactId],
     wide: bool,
 ) -> Result<Vec<Candidate>, StoreError> {
+    let ids: Vec<Uuid> = facts.iter().map(|fact| fact.0).collect();
     let rows = session
         .run(|pg| {
             sqlx::query!(
-                r#"SELECT id AS "id!", relation AS "relation!", subject AS "subject!", predicate AS "predicate!",
-                          content AS "content!", similarity
-                   FROM conflict_candidates($1, $2, $3)"#,
+                r#"SELECT f.id AS "of!", c.id AS "id!", c.relation AS "relation!", c.subject AS "subject!",
+                          c.predicate AS "predicate!", c.content AS "content!", c.similarity
+                   FROM unnest($2::uuid[]) AS f (id), conflict_candidates($1, f.id, $3) AS c"#,
                 tenant.as_str(),
-                fact.0,
+                &ids,
                 wide,
             )
             .fetch_all(pg)
@@ -52,6 +55,7 @@ pub async fn candidates(
                 reason: error.to_string(),
             })?;
             Ok(Candidate {
+                of: FactId(row.of),
                 id: FactId(row.id),
                 related,
                 side: Side { subject: row.subject, predicate: row.predicate, content: row.content },
