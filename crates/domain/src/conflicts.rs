@@ -11,6 +11,8 @@ const ABOUT_THE_SAME: f64 = 0.70;
 /// The least similarity of a repeated statement whose predicates or subjects differ. Higher than for one key, because a
 /// predicate can change what the same words say: "lives_in" and "born_in".
 pub const NEAR_IDENTICAL: f64 = 0.90;
+/// How much less similar the same words are under another name, because a name is part of what is embedded.
+const OTHER_NAME: f64 = 0.25;
 /// The least word overlap of a repeated statement whose predicates or subjects differ.
 pub const NEAR_IDENTICAL_WORDS: f64 = 0.75;
 
@@ -65,11 +67,12 @@ impl Side {
 
 /// Whether two facts that hold at the same time are in conflict. `similarity` is the cosine similarity of their embeddings.
 pub fn conflict(a: &Side, b: &Side, related: Related, similarity: Option<f64>) -> Option<(Kind, ConflictReason)> {
-    let similarity = similarity.unwrap_or(0.0);
+    let mut similarity = similarity.unwrap_or(0.0);
     // Each of two names of one entity may stand in the content of its fact.
     let renamed;
     let b = if related == Related::Subject {
         renamed = Side { content: b.content.replace(&b.subject, &a.subject), ..b.clone() };
+        similarity += OTHER_NAME;
         &renamed
     } else {
         b
@@ -152,9 +155,10 @@ mod tests {
     #[test]
     fn two_names_of_one_entity_are_no_difference() {
         let of = |subject: &str, content: &str| Side { subject: subject.to_owned(), ..side("employer", content) };
-        let found = |a, b| conflict(&of("Anna", a), &of("Annie", b), Related::Subject, Some(0.95));
+        let found = |a, b| conflict(&of("Anna", a), &of("Annie", b), Related::Subject, Some(0.65));
         let repeated = Some((Kind::Duplicate, ConflictReason::NearIdentical));
         assert_eq!(found("Anna works for Siemens", "Annie works for Siemens"), repeated);
+        assert_eq!(found("Anna works for Siemens", "Her employer is Siemens"), repeated);
         let differs = Some((Kind::Contradiction, ConflictReason::Subjects));
         assert_eq!(found("Anna works for Siemens", "Annie works for Bosch"), differs);
     }
