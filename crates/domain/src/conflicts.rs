@@ -11,7 +11,7 @@ const ABOUT_THE_SAME: f64 = 0.70;
 /// The least similarity of a repeated statement whose predicates or subjects differ. Higher than for one key, because a
 /// predicate can change what the same words say: "lives_in" and "born_in".
 pub const NEAR_IDENTICAL: f64 = 0.90;
-/// How much less similar the same words are under another name, because a name is part of what is embedded.
+/// How much another name of the subject lowers the similarity of otherwise equal statements.
 const OTHER_NAME: f64 = 0.25;
 /// The least word overlap of a repeated statement whose predicates or subjects differ.
 pub const NEAR_IDENTICAL_WORDS: f64 = 0.75;
@@ -72,7 +72,9 @@ pub fn conflict(a: &Side, b: &Side, related: Related, similarity: Option<f64>) -
     let renamed;
     let b = if related == Related::Subject {
         renamed = Side { content: b.content.replace(&b.subject, &a.subject), ..b.clone() };
-        similarity += OTHER_NAME;
+        if normal_form(&a.subject) != normal_form(&renamed.subject) {
+            similarity += OTHER_NAME;
+        }
         &renamed
     } else {
         b

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use placement::Placement;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Yield};
@@ -11,9 +12,13 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Yield};
 /// The embedding thread's index in its pool.
 const LEADER: usize = 0;
 
+/// A helper without work for so long leaves the rest to rayon, which wakes it for the next product. It must not wait
+/// longer: rayon may run the loop below inside a piece of work that the leader waits for.
+const PATIENCE: Duration = Duration::from_millis(1);
+
 /// The helpers of the thread that created them.
 pub struct Helpers {
-    /// They end with it.
+    /// Dropping the pool ends the helpers.
     _pool: ThreadPool,
     placement: Placement,
 }
@@ -35,13 +40,21 @@ impl Helpers {
         let done = Done(Arc::default());
         let is_done = done.0.clone();
         rayon::spawn_broadcast(move |thread| {
+            let mut worked = Instant::now();
             while thread.index() != LEADER && !is_done.load(Ordering::Acquire) {
-                if rayon::yield_now() != Some(Yield::Executed) {
+                if rayon::yield_now() == Some(Yield::Executed) {
+                    worked = Instant::now();
+                } else if worked.elapsed() < PATIENCE {
                     thread::yield_now();
+                } else {
+                    break;
                 }
             }
         });
-        work()
+        let result = work();
+        // The leader's own share of the broadcast. A pool with a broadcast that has not ended does not end either.
+        while rayon::yield_local() == Some(Yield::Executed) {}
+        result
     }
 }
 
@@ -54,8 +67,8 @@ impl Drop for Done {
     }
 }
 
-/// On which cores the helpers may run. The scheduler of Linux often lets a woken thread wait for the core of the thread that woke
-/// it, while another core is idle. A helper would then wait until the batch is done.
+/// Keeps the helpers off the leader's core. Linux often queues a woken thread on the core of the thread that woke it,
+/// although another core is idle. A helper would then wait until the batch is done.
 #[cfg(target_os = "linux")]
 mod placement {
     use rustix::process::Pid;

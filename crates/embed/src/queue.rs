@@ -81,13 +81,13 @@ impl Queue {
             Lane::Single => state.single.extend(jobs),
             Lane::Bulk => state.bulk.extend(jobs),
         }
-        // One thread is enough: it wakes another if it leaves some. A second one that wakes for nothing would take the core of
-        // the first one's helper.
+        // One thread is enough: it wakes another if it leaves some. A second one that wakes for nothing would take the
+        // core of the first one's helper.
         if state.first_waits { self.first.notify_one() } else { self.others.notify_one() }
     }
 
-    /// Waits for a batch. Returns `None` if the queue is closed and empty. Call [`Queue::done`] after each batch. Other
-    /// threads than the first take none while that one waits.
+    /// Waits for a batch. Returns `None` if the queue is closed and empty. Call [`Queue::done`] after each batch. While
+    /// the first thread waits, the others take no batch.
     pub fn take(&self, is_first: bool) -> Option<Batch> {
         let mut state = self.lock();
         loop {
@@ -129,7 +129,7 @@ impl Queue {
         let mut state = self.lock();
         state.busy = state.busy.saturating_sub(1);
         state.busy_single = state.busy_single.saturating_sub(usize::from(lane == Lane::Single));
-        // What the first thread had to leave, because too many threads were busy with single texts.
+        // The first thread may have left jobs because too many threads were busy with single texts.
         if state.first_waits && state.has_jobs() {
             self.first.notify_one();
         }

@@ -34,7 +34,7 @@ use waiting::NewFact;
 const RECENT: TimeDelta = TimeDelta::days(2);
 /// The most facts of a tenant that the job compares in one run, the newest first.
 const COMPARED: i64 = 5_000;
-/// How many of them it compares in one statement.
+/// How many facts are compared in one statement.
 const COMPARED_AT_ONCE: usize = 50;
 
 /// A validated resolution.
@@ -75,27 +75,34 @@ impl Memory {
     /// Looks for conflicts of a newly stored fact a moment after the response. Listing conflicts and building a context
     /// wait for it.
     pub(crate) fn find_conflicts_later(&self, call: &Call, id: FactId, side: Side) {
-        if !self.config().conflicts.enabled || !self.new_facts().add(NewFact { call: call.clone(), id, side }) {
+        if !self.config().conflicts.enabled {
             return;
         }
         let (db, tenant, new_facts) = (self.db().clone(), call.tenant.clone(), self.new_facts().clone());
-        self.db().in_background(&call.tenant, async move {
-            let facts = new_facts.gathered(&tenant).await;
-            if let Err(error) = find_after_store(&db, &tenant, facts).await {
-                tracing::warn!(%error, "cannot look for conflicts of new facts; the nightly job will");
-            }
+        self.new_facts().add(NewFact { call: call.clone(), id, side }, || {
+            self.db().in_background(&call.tenant, async move {
+                let facts = new_facts.gathered(&tenant).await;
+                if let Err(error) = find_after_store(&db, &tenant, facts).await {
+                    tracing::warn!(%error, "cannot look for conflicts of new facts; the nightly job will");
+                }
+            });
         });
     }
 
     /// Waits until the conflicts of all facts of this tenant that were stored before now are recorded.
-    pub async fn conflicts_found(&self, tenant: &TenantId) {
+    pub async fn await_conflict_search(&self, tenant: &TenantId) {
         self.new_facts().hurry(tenant);
         self.db().background_done(tenant).await;
     }
 
+    /// Compares the new facts of all tenants now. The work ends in the background, before the database is closed.
+    pub fn hurry_conflict_search(&self) {
+        self.new_facts().hurry_all();
+    }
+
     /// The open conflicts of which both facts are active, or the resolved ones.
     pub async fn list_conflicts(&self, call: &Call, listing: Listing) -> Result<Conflicts, MemoryError> {
-        self.conflicts_found(&call.tenant).await;
+        self.await_conflict_search(&call.tenant).await;
         let mut conn = self.db().relaxed(&call.tenant).await?;
         let (conflicts, total) = conflicts::list(&mut conn, &call.tenant, call.now, listing).await?;
         Ok(Conflicts { conflicts, total })
@@ -262,14 +269,16 @@ async fn find_after_store(db: &Database, tenant: &TenantId, facts: Vec<NewFact>)
     let mut conn = db.tenant(tenant).await?;
     let (calls, sides): (HashMap<FactId, Call>, Vec<(FactId, Side)>) =
         facts.into_iter().map(|NewFact { call, id, side }| ((id, call), (id, side))).unzip();
-    for (id, pairs) in pairs_of(&mut conn, tenant, &sides, false).await? {
-        conflicts::record(calls[&id].write(&mut conn), FoundBy::Store, &pairs).await?;
+    for sides in sides.chunks(COMPARED_AT_ONCE) {
+        for (id, pairs) in pairs_of(&mut conn, tenant, sides, false).await? {
+            conflicts::record(calls[&id].write(&mut conn), FoundBy::Store, &pairs).await?;
+        }
     }
     Ok(())
 }
 
-/// Of each fact, those that are in conflict with it. Facts without a conflict are left out. Ids sort by age, so the fact
-/// with the greater one is the newer.
+/// Of each fact, the pairs in which it is in conflict with another one. A pair of two of these facts belongs to the newer
+/// one, whose call completed it. Ids sort by age, so the fact with the greater one is the newer.
 async fn pairs_of(
     conn: &mut Session,
     tenant: &TenantId,
@@ -286,7 +295,10 @@ async fn pairs_of(
             continue;
         };
         let (newer, older) = if id > other { (id, other) } else { (other, id) };
-        pairs.entry(id).or_default().push(NewConflict { newer, older, kind, why, score: similarity });
+        let of_fact = pairs.entry(if sides.contains_key(&newer) { newer } else { id }).or_default();
+        if !of_fact.iter().any(|pair| (pair.newer, pair.older) == (newer, older)) {
+            of_fact.push(NewConflict { newer, older, kind, why, score: similarity });
+        }
     }
     Ok(pairs)
 }

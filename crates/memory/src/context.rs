@@ -62,7 +62,7 @@ impl Memory {
         call: &Call,
         request: &ContextRequest,
     ) -> Result<BuiltContext, MemoryError> {
-        self.conflicts_found(&call.tenant).await;
+        self.await_conflict_search(&call.tenant).await;
         let config = self.config();
         let depth = config.retrieval.depth();
         let recall = RecallInput {

@@ -24,8 +24,8 @@ pub struct Candidate {
     pub similarity: Option<f64>,
 }
 
-/// The facts that may be in conflict with each of these facts, except the pairs that are recorded. `wide` also compares with facts about
-/// other things, which only the owner's session may do.
+/// The facts that may be in conflict with each of these facts, except the pairs that are recorded. `wide` also compares
+/// with facts about other things, which only the owner's session may do.
 pub async fn candidates(
     session: &mut Session,
     tenant: &TenantId,

@@ -42,7 +42,7 @@ pub async fn run(report: &mut Report, memory: &Memory) -> anyhow::Result<()> {
             *wrong += f64::from(u8::from(is_stored == repeats_forgotten));
         }
     }
-    memory.conflicts_found(&tenant).await;
+    memory.await_conflict_search(&tenant).await;
     report.note("replay: paraphrases of forgotten facts", forgotten, "");
     report.note("replay: of these, stored again", returned, "");
     report.note("replay: paraphrases of other facts, and denials", others, "");

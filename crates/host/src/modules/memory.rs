@@ -129,6 +129,9 @@ impl Module for MemoryModule {
                     task.abort();
                 }
             }
+            if let Some(memory) = self.memory() {
+                memory.hurry_conflict_search();
+            }
             self.set(None);
             self.embedder = None;
             self.database = None;

@@ -1,5 +1,5 @@
-//! New facts that wait to be compared with the others of their tenant. They are compared together a moment later, because
-//! comparing each at once made storing many of them a tenth slower.
+//! New facts that wait to be compared with the others of their tenant. They are compared together a moment later,
+//! because comparing each fact separately makes storing many a tenth slower.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,9 +12,9 @@ use tokio::sync::Notify;
 use crate::Call;
 
 /// How long the first of them waits for others, unless somebody wants to see the conflicts.
-const GATHERING: Duration = Duration::from_millis(250);
-/// So many are compared at once, even if the time is not over.
-const MOST: usize = 200;
+const GATHER_TIME: Duration = Duration::from_millis(250);
+/// With this many waiting, the comparison starts at once.
+const MAX_WAITING: usize = 200;
 
 /// A fact with the call that stored it.
 pub struct NewFact {
@@ -31,27 +31,31 @@ struct Waiting {
     hurry: Arc<Notify>,
 }
 
+/// The new facts of all tenants.
 #[derive(Default)]
 pub struct NewFacts(Mutex<HashMap<TenantId, Waiting>>);
 
 impl NewFacts {
-    /// Adds a fact. Returns true if it is the first one, whose caller then has to wait and to take them all.
-    pub fn add(&self, fact: NewFact) -> bool {
+    /// Adds a fact. For the first one it calls `compare`, which starts the task that takes them all. It does so before
+    /// another call can add a fact and expect the task to exist.
+    pub fn add(&self, fact: NewFact, compare: impl FnOnce()) {
         let mut tenants = self.lock();
         let waiting = tenants.entry(fact.call.tenant.clone()).or_default();
         waiting.facts.push(fact);
-        if waiting.facts.len() == MOST {
+        if waiting.facts.len() == MAX_WAITING {
             waiting.hurry.notify_one();
         }
-        waiting.facts.len() == 1
+        if waiting.facts.len() == 1 {
+            compare();
+        }
     }
 
     /// Waits for more facts, and takes those of the tenant.
     pub async fn gathered(&self, tenant: &TenantId) -> Vec<NewFact> {
         let hurry = self.lock().get(tenant).map(|waiting| waiting.hurry.clone());
         if let Some(hurry) = hurry {
-            // Whether the time is over or somebody is in a hurry makes no difference.
-            let _ = tokio::time::timeout(GATHERING, hurry.notified()).await;
+            // A timeout and a hurry both end the wait.
+            let _ = tokio::time::timeout(GATHER_TIME, hurry.notified()).await;
         }
         self.lock().remove(tenant).unwrap_or_default().facts
     }
@@ -61,6 +65,11 @@ impl NewFacts {
         if let Some(waiting) = self.lock().get(tenant) {
             waiting.hurry.notify_one();
         }
+    }
+
+    /// Ends the waiting of all facts.
+    pub fn hurry_all(&self) {
+        self.lock().values().for_each(|waiting| waiting.hurry.notify_one());
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<TenantId, Waiting>> {

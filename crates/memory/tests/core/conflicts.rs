@@ -55,6 +55,24 @@ async fn two_scopes_that_disagree_are_a_conflict_with_both_sides_provenance() {
     assert_eq!(events_of(&memory, &newer).await, ["fact_created", "conflict_found"]);
 }
 
+/// Both are compared in one batch.
+#[tokio::test]
+async fn a_conflict_is_found_in_the_request_that_stored_the_newer_fact() {
+    let memory = MemoryFixture::new().await;
+    fact(&memory, "Anna", "hobby", "Plays chess in a club").await;
+    for (scope, content, request) in
+        [("global", "Wants to weigh 72 kg", "first"), ("health", "Wants to weigh 75 kg", "second")]
+    {
+        let fact = json!({"subject": "Anna", "predicate": "weight_goal", "content": content, "scope": scope,
+                          "request_context": {"request_id": request}});
+        store_fact(&memory, fact).await;
+        memory.clock.advance(std::time::Duration::from_secs(1));
+    }
+    assert_eq!(conflicts(&memory).await.len(), 1);
+    let found = rows(&memory, "SELECT request_id FROM memory_events WHERE event_type = 'conflict_found'").await;
+    assert_eq!(found, [json!({"request_id": "second"})]);
+}
+
 #[tokio::test]
 async fn the_same_statement_and_values_that_coexist_are_no_conflict() {
     let memory = MemoryFixture::new().await;
