@@ -176,6 +176,18 @@ BEGIN
                 WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.source_id = pair.winner
                   AND l.target_type = 'fact' AND l.target_id = pair.before AND l.relation = 'supersedes')
             WHERE f.tenant_id = p_tenant AND f.id = pair.winner AND f.supersedes_id = pair.loser;
+        -- The link may have said that the two contradict each other (supersede_fact).
+        UPDATE memory_links l SET relation = 'contradicts', created_at = c.found_at
+            FROM conflicts c
+            WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.source_id = pair.winner
+              AND l.target_type = 'fact' AND l.target_id = pair.loser AND l.relation = 'supersedes'
+              AND c.tenant_id = p_tenant AND c.fact_a = least(pair.winner, pair.loser)
+              AND c.fact_b = greatest(pair.winner, pair.loser)
+              AND c.kind = 'contradiction' AND c.resolution IS DISTINCT FROM 'keep_both'
+              AND NOT EXISTS (
+                  SELECT FROM memory_links o
+                  WHERE o.tenant_id = p_tenant AND o.source_type = 'fact' AND o.source_id = pair.loser
+                    AND o.target_type = 'fact' AND o.target_id = pair.winner AND o.relation = 'contradicts');
         DELETE FROM memory_links l
             WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.source_id = pair.winner
               AND l.target_type = 'fact' AND l.target_id = pair.loser AND l.relation = 'supersedes';
