@@ -183,9 +183,11 @@ BEGIN
         WHERE s.holds_from <= p_at AND p_at < s.holds_to ORDER BY s.holds_from DESC, s.id LIMIT 1;
     -- The present slot, and those that pass to another fact, are freed before they are taken.
     UPDATE facts f SET slot = p_base || '@' || f.id
-        FROM jsonb_to_recordset(states) AS s (id uuid, slot text, holds_from timestamptz, was_from timestamptz)
+        FROM jsonb_to_recordset(states) AS s (
+            id uuid, slot text, holds_from timestamptz, holds_to timestamptz, was_from timestamptz)
         WHERE f.tenant_id = p_tenant AND f.id = s.id AND f.validity = 'active'
-          AND (s.slot = p_base AND s.id IS DISTINCT FROM present OR s.holds_from <> s.was_from AND s.slot <> p_base);
+          AND (s.slot = p_base AND s.id IS DISTINCT FROM present
+               OR (s.holds_from <> s.was_from OR s.holds_from >= s.holds_to) AND s.slot <> p_base);
     FOR fact IN
         SELECT s.* FROM jsonb_to_recordset(states) AS s (
             id uuid, validity text, slot text, valid_to timestamptz, was_from timestamptz, was_to timestamptz,

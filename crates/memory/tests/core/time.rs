@@ -379,6 +379,8 @@ async fn a_merge_lets_a_later_period_of_the_past_supersede_an_earlier_one_and_it
     }
     let fact = |who: &Value, city: &str, from: &str, to: &str| json!({"subject": "A", "predicate": "lives_in", "content": city, "entity_id": who, "valid_from": from, "valid_to": to});
     memory.call("memory_store_fact", fact(&ids[0], "Bern", "2010", "2014")).await.unwrap();
+    // Of two statements of the same moment, either may win.
+    go_to(&memory, "2036-01-01T01:00:00Z");
     memory.call("memory_store_fact", fact(&ids[1], "Rome", "2012", "2016")).await.unwrap();
     go_to(&memory, "2036-01-02");
     let merged = json!({"source_entity_id": ids[1], "target_entity_id": ids[0]});
