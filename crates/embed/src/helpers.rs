@@ -12,9 +12,9 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Yield};
 /// The embedding thread's index in its pool.
 const LEADER: usize = 0;
 
-/// A helper without work for so long leaves the rest to rayon, which wakes it for the next product. It must not wait
-/// longer: rayon may run the loop below inside a piece of work that the leader waits for.
-const PATIENCE: Duration = Duration::from_millis(1);
+/// A helper that finds no work for this long ends its search, and rayon wakes it for the next product. Without a limit
+/// the batch could hang: rayon may run the search inside a piece of work that the leader waits for.
+const IDLE_LIMIT: Duration = Duration::from_millis(1);
 
 /// The helpers of the thread that created them.
 pub struct Helpers {
@@ -44,7 +44,7 @@ impl Helpers {
             while thread.index() != LEADER && !is_done.load(Ordering::Acquire) {
                 if rayon::yield_now() == Some(Yield::Executed) {
                     worked = Instant::now();
-                } else if worked.elapsed() < PATIENCE {
+                } else if worked.elapsed() < IDLE_LIMIT {
                     thread::yield_now();
                 } else {
                     break;

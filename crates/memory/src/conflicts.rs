@@ -91,13 +91,13 @@ impl Memory {
 
     /// Waits until the conflicts of all facts of this tenant that were stored before now are recorded.
     pub async fn await_conflict_search(&self, tenant: &TenantId) {
-        self.new_facts().hurry(tenant);
+        self.new_facts().compare_now(tenant);
         self.db().background_done(tenant).await;
     }
 
     /// Compares the new facts of all tenants now. The work ends in the background, before the database is closed.
-    pub fn hurry_conflict_search(&self) {
-        self.new_facts().hurry_all();
+    pub fn start_conflict_search(&self) {
+        self.new_facts().compare_all_now();
     }
 
     /// The open conflicts of which both facts are active, or the resolved ones.

@@ -130,7 +130,7 @@ impl Module for MemoryModule {
                 }
             }
             if let Some(memory) = self.memory() {
-                memory.hurry_conflict_search();
+                memory.start_conflict_search();
             }
             self.set(None);
             self.embedder = None;

@@ -1,5 +1,5 @@
 //! New facts that wait to be compared with the others of their tenant. They are compared together a moment later,
-//! because comparing each fact separately makes storing many a tenth slower.
+//! because comparing each fact separately makes storing many 8 % slower.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,8 +27,8 @@ pub struct NewFact {
 #[derive(Default)]
 struct Waiting {
     facts: Vec<NewFact>,
-    /// Ends the waiting.
-    hurry: Arc<Notify>,
+    /// Ends the wait for more facts.
+    compare_now: Arc<Notify>,
 }
 
 /// The new facts of all tenants.
@@ -43,7 +43,7 @@ impl NewFacts {
         let waiting = tenants.entry(fact.call.tenant.clone()).or_default();
         waiting.facts.push(fact);
         if waiting.facts.len() == MAX_WAITING {
-            waiting.hurry.notify_one();
+            waiting.compare_now.notify_one();
         }
         if waiting.facts.len() == 1 {
             compare();
@@ -52,24 +52,24 @@ impl NewFacts {
 
     /// Waits for more facts, and takes those of the tenant.
     pub async fn gathered(&self, tenant: &TenantId) -> Vec<NewFact> {
-        let hurry = self.lock().get(tenant).map(|waiting| waiting.hurry.clone());
-        if let Some(hurry) = hurry {
-            // A timeout and a hurry both end the wait.
-            let _ = tokio::time::timeout(GATHER_TIME, hurry.notified()).await;
+        let compare_now = self.lock().get(tenant).map(|waiting| waiting.compare_now.clone());
+        if let Some(compare_now) = compare_now {
+            // A timeout and a notification both end the wait.
+            let _ = tokio::time::timeout(GATHER_TIME, compare_now.notified()).await;
         }
         self.lock().remove(tenant).unwrap_or_default().facts
     }
 
-    /// Ends the waiting of a tenant's facts.
-    pub fn hurry(&self, tenant: &TenantId) {
+    /// Ends the wait for more facts of a tenant.
+    pub fn compare_now(&self, tenant: &TenantId) {
         if let Some(waiting) = self.lock().get(tenant) {
-            waiting.hurry.notify_one();
+            waiting.compare_now.notify_one();
         }
     }
 
-    /// Ends the waiting of all facts.
-    pub fn hurry_all(&self) {
-        self.lock().values().for_each(|waiting| waiting.hurry.notify_one());
+    /// Ends the wait for more facts of all tenants.
+    pub fn compare_all_now(&self) {
+        self.lock().values().for_each(|waiting| waiting.compare_now.notify_one());
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<TenantId, Waiting>> {
