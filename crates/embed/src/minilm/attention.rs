@@ -7,7 +7,7 @@ use rten_simd::ops::{BitOps, NumOps};
 use rten_simd::{Isa, Simd, SimdOp, SimdUnaryOp};
 use rten_vecmath::Exp;
 
-use super::kernel::{Piece, Prefetch, Tiled, WIDTH, in_tiles, run, tile};
+use super::kernel::{Piece, Tiled, WIDTH, in_tiles, run, tile};
 
 /// The score of a missing key, whose share of the softmax becomes zero.
 const ABSENT: f32 = -1e30;
@@ -71,7 +71,7 @@ impl<I: Isa> Tiled<I> for Head<'_> {
         }
         let ops = isa.f32();
         for column in (0..WIDTH).step_by(2 * ops.len()) {
-            let sums = tile::<I, R>(isa, self.scores, R, self.value, column, Prefetch::none(self.value));
+            let sums = tile::<I, R>(isa, self.scores, R, self.value, column);
             for r in 0..R {
                 let (out, share) = (&mut self.out[first + r].0[column..], ops.splat(shares[r]));
                 ops.store(ops.mul(sums[r][0], share), out);
@@ -89,7 +89,7 @@ impl Head<'_> {
         let scale = ops.splat(1.0 / (WIDTH as f32).sqrt());
         for (strip, scores) in self.keys.chunks_exact(WIDTH).zip(self.scores.chunks_exact_mut(R)) {
             for column in (0..WIDTH).step_by(2 * ops.len()) {
-                let sums = tile::<I, R>(isa, &self.query[first..], 0, strip, column, Prefetch::none(strip));
+                let sums = tile::<I, R>(isa, &self.query[first..], 0, strip, column);
                 for r in 0..R {
                     let scores = &mut scores[r].0[column..];
                     ops.store(ops.mul(sums[r][0], scale), scores);

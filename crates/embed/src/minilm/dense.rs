@@ -5,7 +5,8 @@ use rten_simd::ops::{BitOps, NumOps};
 use rten_simd::{Isa, SimdOp, SimdUnaryOp};
 use rten_vecmath::Gelu;
 
-use super::kernel::{Piece, Prefetch, Tiled, WIDTH, in_tiles, tile, tiles};
+use super::kernel::{Piece, Tiled, WIDTH, in_tiles, tiles};
+use super::packed::{Prefetch, Triple, packed_tile};
 
 /// What is done with a product after its bias is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +24,9 @@ pub struct Strip<'a> {
     pub x: &'a [Piece],
     pub stride: usize,
     /// This strip of the matrix.
-    pub strip: &'a [Piece],
+    pub strip: &'a [Triple],
+    /// The scale of its columns.
+    pub scale: &'a Piece,
     pub bias: &'a Piece,
     pub finish: Finish,
     /// The result, one piece per row.
@@ -57,14 +60,14 @@ impl<I: Isa> Tiled<I> for StripTile<'_> {
     #[inline(always)]
     fn run<const R: usize>(&mut self, isa: I, first: usize) {
         let ops = isa.f32();
-        let Strip { x, stride, strip, bias, finish, out } = &mut self.strip;
+        let Strip { x, stride, strip, scale, bias, finish, out } = &mut self.strip;
         let prefetch = Prefetch::next(strip, self.turn, self.turns);
         self.turn += 1;
-        let sums = tile::<I, R>(isa, &x[first..], *stride, strip, self.column, prefetch);
+        let sums = packed_tile::<I, R>(isa, &x[first..], *stride, strip, self.column, prefetch);
         for (row, sums) in out[first..].iter_mut().zip(sums) {
             for (n, sum) in sums.into_iter().enumerate() {
                 let column = self.column + n * ops.len();
-                let sum = ops.add(sum, ops.load(&bias.0[column..]));
+                let sum = ops.mul_add(sum, ops.load(&scale.0[column..]), ops.load(&bias.0[column..]));
                 let output = &mut row.0[column..];
                 let result = match finish {
                     Finish::Keep => sum,

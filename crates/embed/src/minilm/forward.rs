@@ -121,7 +121,8 @@ fn run_layer(weights: &Weights, layer: &Layer, b: &mut Buffers<'_>, sequences: &
         let height = matrix.len() / dense.bias.len();
         shape.each_strip(out, |n, out| {
             let strip = &matrix[n * height..][..height];
-            kernel::run(Strip { x, stride: shape.stride, strip, bias: &dense.bias[n], finish, out });
+            let (scale, bias) = (&dense.scale[n], &dense.bias[n]);
+            kernel::run(Strip { x, stride: shape.stride, strip, scale, bias, finish, out });
         });
     };
     multiply(&layer.attention, b.hidden, b.qkv, Finish::Keep);

@@ -33,28 +33,6 @@ pub fn pieces(values: &[f32]) -> Vec<Piece> {
     values.as_chunks().0.iter().map(|chunk| Piece(*chunk)).collect()
 }
 
-/// The memory to prefetch while a strip is in use, because memory is far slower than the arithmetic.
-#[derive(Clone, Copy)]
-pub struct Prefetch {
-    from: *const f32,
-    step: usize,
-}
-
-impl Prefetch {
-    /// Prefetches nothing new.
-    pub fn none(strip: &[Piece]) -> Prefetch {
-        Prefetch { from: strip.as_ptr().cast(), step: 0 }
-    }
-
-    /// The part of the next strip in memory that tile `turn` of `turns` prefetches.
-    pub fn next(strip: &[Piece], turn: usize, turns: usize) -> Prefetch {
-        let step = WIDTH / turns;
-        // After the last strip the address is outside of the arena. That is fine, because a prefetch never faults.
-        let end = strip.as_ptr_range().end.cast::<f32>();
-        Prefetch { from: end.wrapping_add(turn * strip.len() * step), step }
-    }
-}
-
 /// Multiplies rows `0..R` of `x` by two vectors of columns of `strip`, beginning at `column`. For every 32 rows of the
 /// strip, `x` has one piece of each row; these groups are `step` pieces apart.
 ///
@@ -67,18 +45,12 @@ pub fn tile<I: Isa, const R: usize>(
     step: usize,
     strip: &[Piece],
     column: usize,
-    prefetch: Prefetch,
 ) -> [[I::F32; 2]; R] {
     let ops = isa.f32();
     let mut sums = [[ops.zero(); 2]; R];
-    let mut fetch = prefetch.from;
     for (block, strip) in strip.chunks(WIDTH).enumerate() {
         let rows = &x[block * step..][..R];
         for (k, weights) in (0..WIDTH).zip(strip) {
-            // This also keeps the compiler from hoisting more loads than there are registers.
-            ops.prefetch(fetch);
-            ops.prefetch(fetch.wrapping_add(WIDTH / 2));
-            fetch = fetch.wrapping_add(prefetch.step);
             let weights = &weights.0[column..];
             let (first, second) = (ops.load(weights), ops.load(&weights[ops.len()..]));
             for r in 0..R {

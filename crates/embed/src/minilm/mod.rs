@@ -6,6 +6,7 @@ mod dense;
 mod forward;
 mod kernel;
 mod norm;
+mod packed;
 mod tokens;
 mod weights;
 

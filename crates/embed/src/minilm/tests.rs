@@ -11,6 +11,7 @@ use super::attention::attend;
 use super::dense::{Finish, Strip};
 use super::kernel::{Piece, WIDTH};
 use super::norm::{Norm, Normalise};
+use super::packed::{Triple, pack};
 use super::{HIDDEN, Model, Scratch, instructions, kernel};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -139,6 +140,15 @@ fn noise(seed: u32, count: usize) -> Vec<Piece> {
     (0..count).map(|_| Piece(std::array::from_fn(|_| next()))).collect()
 }
 
+/// Pseudo-random weights of 32 columns as a strip, the scale of the columns, and the weights as they were before packing.
+fn packed_noise(seed: u32, inputs: usize) -> (Vec<Triple>, Piece, Vec<Piece>) {
+    let columns: Vec<f32> = noise(seed, inputs).iter().flat_map(|piece| piece.0).collect();
+    let mut strip = vec![Triple::ZERO; inputs / Triple::ROWS];
+    let scale = pack(&columns, &mut strip);
+    let weights = (0..inputs).map(|k| Piece(std::array::from_fn(|column| columns[column * inputs + k]))).collect();
+    (strip, scale, weights)
+}
+
 fn assert_close(found: &[Piece], expected: &[Piece]) {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
@@ -158,28 +168,29 @@ fn product(x: &[Piece], stride: usize, strip: &[Piece], row: usize) -> [f64; WID
 
 #[test]
 fn a_strip_is_the_product_for_any_number_of_rows() {
-    let (strip, bias) = (noise(1, 96), noise(2, 1)[0]);
+    let ((strip, scale, weights), bias) = (packed_noise(1, 96), noise(2, 1)[0]);
     for rows in 1..=20 {
         let (stride, before) = (rows + 1, noise(4, rows));
         let x = noise(3, 3 * stride);
         for finish in [Finish::Keep, Finish::Add] {
             let expected: Vec<Piece> = (0..rows)
                 .map(|row| {
-                    let sums = product(&x, stride, &strip, row);
+                    let sums = product(&x, stride, &weights, row);
                     let start = if finish == Finish::Add { before[row].0 } else { [0.0; WIDTH] };
                     Piece(std::array::from_fn(|c| (sums[c] + (bias.0[c] + start[c]) as f64) as f32))
                 })
                 .collect();
             let mut best = before.clone();
-            Strip { x: &x, stride, strip: &strip, bias: &bias, finish, out: &mut best }.dispatch();
+            Strip { x: &x, stride, strip: &strip, scale: &scale, bias: &bias, finish, out: &mut best }.dispatch();
             assert_close(&best, &expected);
             let mut portable = before.clone();
-            Strip { x: &x, stride, strip: &strip, bias: &bias, finish, out: &mut portable }.eval(GenericIsa::new());
+            Strip { x: &x, stride, strip: &strip, scale: &scale, bias: &bias, finish, out: &mut portable }
+                .eval(GenericIsa::new());
             assert_close(&portable, &expected);
             #[cfg(target_arch = "x86_64")]
             if let Some(isa) = rten_simd::isa::Avx2Isa::new() {
                 let mut avx2 = before.clone();
-                Strip { x: &x, stride, strip: &strip, bias: &bias, finish, out: &mut avx2 }.eval(isa);
+                Strip { x: &x, stride, strip: &strip, scale: &scale, bias: &bias, finish, out: &mut avx2 }.eval(isa);
                 assert_close(&avx2, &expected);
             }
         }
@@ -188,14 +199,16 @@ fn a_strip_is_the_product_for_any_number_of_rows() {
 
 #[test]
 fn a_row_does_not_depend_on_other_rows() {
-    let (strip, bias) = (noise(1, 384), noise(2, 1)[0]);
+    let ((strip, scale, _), bias) = (packed_noise(1, 384), noise(2, 1)[0]);
     let x = noise(3, 12 * 21);
     let mut together = vec![Piece::ZERO; 21];
-    Strip { x: &x, stride: 21, strip: &strip, bias: &bias, finish: Finish::Gelu, out: &mut together }.dispatch();
+    Strip { x: &x, stride: 21, strip: &strip, scale: &scale, bias: &bias, finish: Finish::Gelu, out: &mut together }
+        .dispatch();
     for row in 0..21 {
         let mut alone = [Piece::ZERO];
         let x = &x[row..];
-        Strip { x, stride: 21, strip: &strip, bias: &bias, finish: Finish::Gelu, out: &mut alone }.dispatch();
+        Strip { x, stride: 21, strip: &strip, scale: &scale, bias: &bias, finish: Finish::Gelu, out: &mut alone }
+            .dispatch();
         assert_eq!(alone[0].0, together[row].0, "to the last bit");
     }
 }

@@ -11,11 +11,15 @@ use safetensors::{Dtype, SafeTensors};
 use super::arena::Arena;
 use super::kernel::{Piece, WIDTH, pieces};
 use super::norm::Norm;
+use super::packed::{Triple, pack};
 use super::{HEADS, HIDDEN, INNER, LAYERS, MAX_TOKENS, POSITIONS, VOCABULARY};
 use crate::error::EmbedError;
 
-/// Pieces of one layer's matrices: query, key, value, attention output, and the two feed-forward matrices.
-const LAYER_PIECES: usize = (4 * HIDDEN * HIDDEN + 2 * HIDDEN * INNER) / WIDTH;
+/// Triples of one layer's matrices: query, key, value, attention output, and the two feed-forward matrices.
+const LAYER_TRIPLES: usize = (4 * HIDDEN * HIDDEN + 2 * HIDDEN * INNER) / TRIPLE;
+
+/// Weights in a triple.
+const TRIPLE: usize = Triple::ROWS * WIDTH;
 
 /// Bytes of one row of the word table.
 const ROW: usize = HIDDEN * size_of::<f32>();
@@ -24,7 +28,8 @@ const ROW: usize = HIDDEN * size_of::<f32>();
 pub struct Dense {
     /// The position of the matrix in the arena.
     matrix: Range<usize>,
-    /// One piece per strip.
+    /// The scale of the columns, and the bias: one piece per strip.
+    pub scale: Vec<Piece>,
     pub bias: Vec<Piece>,
 }
 
@@ -55,7 +60,7 @@ impl Weights {
         let whole = map(&MmapOptions::new(), &file).map_err(&unreadable)?;
         let tensors = SafeTensors::deserialize(&whole)
             .map_err(|why| EmbedError::Damaged { path: path.to_owned(), why: why.to_string() })?;
-        let arena = Arena::new(LAYERS * LAYER_PIECES).map_err(&unreadable)?;
+        let arena = Arena::new(LAYERS * LAYER_TRIPLES).map_err(&unreadable)?;
         let mut reader = Reader { path, tensors, arena, used: 0 };
 
         let words = reader.bytes("embeddings.word_embeddings.weight", &[VOCABULARY, HIDDEN])?;
@@ -76,8 +81,8 @@ impl Weights {
     }
 
     /// The strips of a dense layer's matrix, one after the other.
-    pub fn matrix(&self, dense: &Dense) -> &[Piece] {
-        &self.arena.pieces()[dense.matrix.clone()]
+    pub fn matrix(&self, dense: &Dense) -> &[Triple] {
+        &self.arena.triples()[dense.matrix.clone()]
     }
 
     /// Writes the sum of word, position and token type embeddings, before normalisation.
@@ -131,20 +136,18 @@ impl Reader<'_> {
 
     /// Joins the named dense layers side by side into one.
     fn dense(&mut self, names: &[String], inputs: usize, outputs: usize) -> Result<Dense, EmbedError> {
-        let (start, mut bias) = (self.used, Vec::new());
+        let (start, mut scale, mut bias) = (self.used, Vec::new(), Vec::new());
         for name in names {
             // The file stores matrices transposed, `[outputs, inputs]`, so 32 of its rows form a strip of columns.
             let transposed = self.floats(&format!("{name}.weight"), &[outputs, inputs])?;
-            let strips = self.arena.pieces_mut()[self.used..].chunks_exact_mut(inputs);
+            let strips = self.arena.triples_mut()[self.used..].chunks_exact_mut(inputs / Triple::ROWS);
             for (rows, strip) in transposed.chunks_exact(WIDTH * inputs).zip(strips) {
-                for (k, piece) in strip.iter_mut().enumerate() {
-                    piece.0 = std::array::from_fn(|column| rows[column * inputs + k]);
-                }
+                scale.push(pack(rows, strip));
             }
-            self.used += inputs * outputs / WIDTH;
+            self.used += inputs * outputs / TRIPLE;
             bias.extend(pieces(&self.floats(&format!("{name}.bias"), &[outputs])?));
         }
-        Ok(Dense { matrix: start..self.used, bias })
+        Ok(Dense { matrix: start..self.used, scale, bias })
     }
 
     fn layer(&mut self, n: usize) -> Result<Layer, EmbedError> {

@@ -1,0 +1,128 @@
+//! The weights in two thirds of their memory. A forward pass over a short text takes as long as reading all weights from
+//! memory, so three weights share two words, from which the product unpacks them in registers.
+
+use rten_simd::Isa;
+use rten_simd::ops::{BitOps, IntOps, NumOps, ToFloat};
+
+use super::kernel::{Piece, WIDTH};
+
+/// Three rows of a strip, which are [`WIDTH`] rows apart. A weight is its number times the scale of its column.
+///
+/// The numbers have 32 bits. Those of the first two rows are the words themselves: their lower [`SHARED`] bits belong to the
+/// third row, and their upper bits are rounded so that the whole word comes nearest to the weight. The number of the third
+/// row consists of the shared bits of both words, followed by zeros. The rounding changes a vector by about 1e-6.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Triple([[i32; WIDTH]; 2]);
+
+/// The bits of each word that belong to the third row.
+const SHARED: i32 = 11;
+const SHARED_MASK: i32 = (1 << SHARED) - 1;
+
+/// How far the number of the third row is shifted in a word.
+const UNUSED: i32 = 32 - 2 * SHARED;
+
+/// The number of the largest weight in a column. Rounding must not exceed 32 bits.
+const LARGEST: f32 = (i32::MAX - (1 << (SHARED + 1))) as f32;
+
+impl Triple {
+    pub const ROWS: usize = 3;
+    #[cfg(test)]
+    pub const ZERO: Triple = Triple([[0; WIDTH]; 2]);
+
+    fn set(&mut self, column: usize, numbers: [f64; Triple::ROWS]) {
+        let third = (numbers[2] / f64::from(1 << UNUSED)).round() as i32;
+        let shared = [third >> SHARED & SHARED_MASK, third & SHARED_MASK];
+        for ((words, number), shared) in self.0.iter_mut().zip(numbers).zip(shared) {
+            let upper = ((number - f64::from(shared)) / f64::from(1 << SHARED)).round() as i32;
+            words[column] = upper << SHARED | shared;
+        }
+    }
+}
+
+/// Packs 32 columns of weights, which lie one after the other, into a strip. Returns the scale of each column.
+pub fn pack(columns: &[f32], strip: &mut [Triple]) -> Piece {
+    let mut scale = Piece::ZERO;
+    for (n, column) in columns.chunks_exact(strip.len() * Triple::ROWS).enumerate() {
+        let largest = column.iter().fold(0.0, |largest: f32, weight| largest.max(weight.abs()));
+        // Not zero, so that a column of zeros can be divided by it.
+        scale.0[n] = (largest / LARGEST).max(f32::MIN_POSITIVE);
+        for (triples, weights) in strip.chunks_exact_mut(WIDTH).zip(column.chunks_exact(Triple::ROWS * WIDTH)) {
+            for (k, triple) in triples.iter_mut().enumerate() {
+                let number = |row: usize| f64::from(weights[row * WIDTH + k]) / f64::from(scale.0[n]);
+                triple.set(n, [number(0), number(1), number(2)]);
+            }
+        }
+    }
+    scale
+}
+
+/// The memory to prefetch while a strip is in use, because memory is far slower than the arithmetic.
+#[derive(Clone, Copy)]
+pub struct Prefetch {
+    from: *const u8,
+    step: usize,
+}
+
+/// The number of bytes that one prefetch brings.
+const CACHE_LINE: usize = 64;
+
+impl Prefetch {
+    /// The part of the next strip in memory that tile `turn` of `turns` prefetches.
+    pub fn next(strip: &[Triple], turn: usize, turns: usize) -> Prefetch {
+        // After the last strip the address is outside of the arena. That is fine, because a prefetch never faults.
+        let end = strip.as_ptr_range().end.cast::<u8>();
+        Prefetch { from: end.wrapping_add(turn * size_of_val(strip) / turns), step: CACHE_LINE / turns }
+    }
+}
+
+/// Like [`tile`](super::kernel::tile), for a packed strip. The sums are numbers, to be multiplied by the scale.
+#[inline(always)]
+pub fn packed_tile<I: Isa, const R: usize>(
+    isa: I,
+    x: &[Piece],
+    step: usize,
+    strip: &[Triple],
+    column: usize,
+    prefetch: Prefetch,
+) -> [[I::F32; 2]; R] {
+    let (ops, ints) = (isa.f32(), isa.i32());
+    let shared = ints.splat(SHARED_MASK << UNUSED);
+    let mut sums = [[ops.zero(); 2]; R];
+    let mut fetch = prefetch.from;
+    for (block, strip) in strip.chunks(WIDTH).enumerate() {
+        let x = &x[block * Triple::ROWS * step..];
+        let rows = [&x[..R], &x[step..][..R], &x[2 * step..][..R]];
+        for (k, triple) in (0..WIDTH).zip(strip) {
+            for _ in 0..size_of::<Triple>() / CACHE_LINE {
+                ops.prefetch(fetch.cast());
+                fetch = fetch.wrapping_add(prefetch.step);
+            }
+            // No closures: code that is not inlined here is not compiled for the selected instruction set.
+            let (first, second) = (&triple.0[0][column..], &triple.0[1][column..]);
+            let first = [ints.load(first), ints.load(&first[ints.len()..])];
+            let second = [ints.load(second), ints.load(&second[ints.len()..])];
+            let mut third = first;
+            for n in 0..2 {
+                let lower = ints.and(ints.shift_left::<UNUSED>(second[n]), shared);
+                third[n] = ints.or(ints.shift_left::<{ UNUSED + SHARED }>(first[n]), lower);
+            }
+            add::<I, R>(isa, &mut sums, rows[0], k, first);
+            add::<I, R>(isa, &mut sums, rows[1], k, second);
+            add::<I, R>(isa, &mut sums, rows[2], k, third);
+        }
+    }
+    sums
+}
+
+/// Adds the products of one row of numbers.
+#[inline(always)]
+fn add<I: Isa, const R: usize>(isa: I, sums: &mut [[I::F32; 2]; R], x: &[Piece], k: usize, numbers: [I::I32; 2]) {
+    let (ops, ints) = (isa.f32(), isa.i32());
+    let (first, second) = (ints.to_float(numbers[0]), ints.to_float(numbers[1]));
+    for r in 0..R {
+        let value = ops.splat(x[r].0[k]);
+        sums[r][0] = ops.mul_add(value, first, sums[r][0]);
+        sums[r][1] = ops.mul_add(value, second, sums[r][1]);
+    }
+}
