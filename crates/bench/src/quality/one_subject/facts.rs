@@ -5,7 +5,7 @@ use crate::facts::Dice;
 pub const SUBJECT: &str = "Runa Vestergaard";
 
 /// Predicate, content and the question that it answers.
-pub const KEY: [(&str, &str, &str); 36] = [
+pub const KEY: [(&str, &str, &str); 72] = [
     ("diet", "vegetarian since 2015, eats no fish either", "Does {s} eat meat?"),
     ("employer", "works at the city library as an archivist", "Where is {s} employed?"),
     ("sibling", "has a younger brother called Tobias who lives in Lisbon", "Who is in {s}'s family?"),
@@ -42,6 +42,42 @@ pub const KEY: [(&str, &str, &str); 36] = [
     ("sleep", "goes to bed before eleven", "When does {s} go to sleep?"),
     ("fear", "is afraid of heights", "What is {s} scared of?"),
     ("book", "is reading The Leopard", "Which novel is {s} reading?"),
+    ("breakfast", "has rye porridge with honey", "What does {s} eat in the morning?"),
+    ("height", "is 1.72 m tall", "How tall is {s}?"),
+    ("salary", "earns 38,000 kronor a month before tax", "What is {s}'s income?"),
+    ("contact", "wants to be texted rather than called", "What is the best way to reach {s}?"),
+    ("hometown", "comes from a fishing village on Funen", "Where does {s} come from?"),
+    ("smoking", "gave up cigarettes at thirty", "Does {s} smoke?"),
+    ("award", "received the Nordic archive prize in 2021", "What has {s} won?"),
+    ("keys", "keeps a spare key at the baker's on the corner", "Who else has a key to {s}'s flat?"),
+    ("browser", "has used Firefox for fifteen years", "What does {s} surf the web with?"),
+    ("project", "digitises the diaries of a polar explorer", "Which project is {s} in charge of?"),
+    ("debt", "paid back her student loan in 2022", "Is {s} still paying for university?"),
+    ("hearing", "is almost deaf in the right ear", "Which ear does {s} hear badly with?"),
+    ("alarm", "rings at a quarter to six on weekdays", "What time does {s} wake up?"),
+    ("abroad", "spent a year in Kraków as an exchange student", "Where was {s} an exchange student?"),
+    ("nickname", "friends call her Rue", "Does {s} go by another name?"),
+    ("vaccination", "had her last tetanus shot in 2023", "Is {s} protected against tetanus?"),
+    ("temper", "falls silent instead of shouting", "What does {s} do when she is angry?"),
+    ("desk", "sits by the window in room 214", "Where in the building can I find {s}?"),
+    ("address", "lives in Kanalgatan, at number 14", "In which street does {s} live?"),
+    ("mentor", "learned bookbinding from old Mr. Aalto", "Who taught {s} to bind books?"),
+    ("first_job", "tore tickets at a cinema when she was sixteen", "What was {s}'s first job?"),
+    ("social_media", "closed all her accounts in 2020", "Is {s} on Facebook?"),
+    ("migraine", "gets headaches from flickering light", "What gives {s} a headache?"),
+    ("landlord", "asks 9,200 kronor a month for the flat", "How much is {s}'s rent?"),
+    ("ambition", "hopes to run a small museum one day", "What is {s}'s long-term goal?"),
+    ("handedness", "writes and cuts with her left hand", "Is {s} left-handed?"),
+    ("dentist", "goes to a practice near the harbour", "Where does {s} have her teeth checked?"),
+    ("publication", "had an article about iron gall ink in a trade journal", "Which article did {s} write?"),
+    ("emergency", "Wenche Moe is to be called first", "Whom should I ring if something happens to {s}?"),
+    ("blood_type", "is O negative", "What is {s}'s blood group?"),
+    ("television", "has done without one for ten years", "Does {s} have a TV?"),
+    ("evening_class", "has been learning Finnish since January", "Which language is {s} learning?"),
+    ("contract", "her post is funded until the end of 2028", "Is {s}'s job permanent?"),
+    ("childhood_dream", "wanted to become a lighthouse keeper", "What did {s} want to be as a child?"),
+    ("laundry", "has the machine in the basement on Thursday evenings", "When does {s} do her washing?"),
+    ("habit", "hums when she is nervous", "How can one tell that {s} is nervous?"),
 ];
 
 /// Predicate and content of facts that no question asks for.
