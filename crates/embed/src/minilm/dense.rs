@@ -1,12 +1,14 @@
 //! Dense layers: `y = x · matrix + bias` for one strip of columns, followed by the activation while the numbers are
 //! still in registers.
 
+use std::cell::RefCell;
+
 use rten_simd::ops::{BitOps, NumOps};
 use rten_simd::{Isa, SimdOp, SimdUnaryOp};
 use rten_vecmath::Gelu;
 
 use super::kernel::{Piece, Tiled, WIDTH, in_tiles, tiles};
-use super::packed::{Prefetch, Triple, packed_tile};
+use super::packed::{Prefetch, Rows, Triple, Unpack, Unpacked, weights_tile};
 
 /// What is done with a product after its bias is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,37 +35,57 @@ pub struct Strip<'a> {
     pub out: &'a mut [Piece],
 }
 
+/// With more tiles than this, unpacking the strip once is faster than unpacking it for each tile.
+const MAX_PACKED_TILES: usize = 3;
+
+thread_local! {
+    static UNPACKED: RefCell<Vec<Unpacked>> = RefCell::default();
+}
+
 impl SimdOp for Strip<'_> {
     type Output = ();
 
     #[inline(always)]
     fn eval<I: Isa>(self, isa: I) {
-        let rows = self.out.len();
-        let columns = 2 * isa.f32().len();
-        let turns = tiles(isa, rows) * (WIDTH / columns);
-        let mut work = StripTile { strip: self, column: 0, turn: 0, turns };
-        for column in (0..WIDTH).step_by(columns) {
-            work.column = column;
-            in_tiles(isa, rows, &mut work);
+        let strip = self.strip;
+        if tiles(isa, self.out.len()) <= MAX_PACKED_TILES {
+            return multiply(isa, self, strip);
         }
+        let mut unpacked = UNPACKED.take();
+        Unpack { strip, out: &mut unpacked }.eval(isa);
+        multiply(isa, self, &unpacked);
+        UNPACKED.set(unpacked);
     }
 }
 
-struct StripTile<'a> {
+#[inline(always)]
+fn multiply<I: Isa, W: Rows>(isa: I, strip: Strip<'_>, weights: &[W]) {
+    let rows = strip.out.len();
+    let columns = 2 * isa.f32().len();
+    let turns = tiles(isa, rows) * (WIDTH / columns);
+    let mut work = StripTile { strip, weights, column: 0, turn: 0, turns };
+    for column in (0..WIDTH).step_by(columns) {
+        work.column = column;
+        in_tiles(isa, rows, &mut work);
+    }
+}
+
+struct StripTile<'a, W> {
     strip: Strip<'a>,
+    weights: &'a [W],
     column: usize,
     turn: usize,
     turns: usize,
 }
 
-impl<I: Isa> Tiled<I> for StripTile<'_> {
+impl<I: Isa, W: Rows> Tiled<I> for StripTile<'_, W> {
     #[inline(always)]
     fn run<const R: usize>(&mut self, isa: I, first: usize) {
         let ops = isa.f32();
         let Strip { x, stride, strip, scale, bias, finish, out } = &mut self.strip;
         let prefetch = Prefetch::next(strip, self.turn, self.turns);
         self.turn += 1;
-        let sums = packed_tile::<I, R>(isa, &x[first..], *stride, strip, self.column, prefetch);
+        let sums = weights_tile::<I, W, R>(isa, &x[first..], *stride, self.weights, self.column, prefetch);
         for (row, sums) in out[first..].iter_mut().zip(sums) {
             for (n, sum) in sums.into_iter().enumerate() {
                 let column = self.column + n * ops.len();

@@ -1,8 +1,9 @@
 //! The weights in two thirds of their memory. A forward pass over a short text takes as long as reading all weights from
-//! memory, so three weights share two words, from which the product unpacks them in registers.
+//! memory, so three weights share two words, from which the product unpacks them in registers. A product of many rows
+//! unpacks each strip once.
 
-use rten_simd::Isa;
 use rten_simd::ops::{BitOps, IntOps, NumOps, ToFloat};
+use rten_simd::{Isa, SimdOp};
 
 use super::kernel::{Piece, WIDTH};
 
@@ -76,40 +77,96 @@ impl Prefetch {
     }
 }
 
-/// Like [`tile`](super::kernel::tile), for a packed strip. The sums are numbers, to be multiplied by the scale.
+/// Three rows of a strip, packed or unpacked.
+pub trait Rows {
+    /// The numbers of row 0, 1 or 2 in the two vectors of columns that begin at `column`.
+    fn numbers<I: Isa>(&self, isa: I, row: usize, column: usize) -> [I::F32; 2];
+}
+
+impl Rows for Triple {
+    #[inline(always)]
+    fn numbers<I: Isa>(&self, isa: I, row: usize, column: usize) -> [I::F32; 2] {
+        let ints = isa.i32();
+        let (first, second) = (&self.0[0][column..], &self.0[1][column..]);
+        let first = [ints.load(first), ints.load(&first[ints.len()..])];
+        let second = [ints.load(second), ints.load(&second[ints.len()..])];
+        let words = match row {
+            0 => first,
+            1 => second,
+            // No closure: code that is not inlined here is not compiled for the selected instruction set.
+            _ => [third(isa, first[0], second[0]), third(isa, first[1], second[1])],
+        };
+        [ints.to_float(words[0]), ints.to_float(words[1])]
+    }
+}
+
 #[inline(always)]
-pub fn packed_tile<I: Isa, const R: usize>(
+fn third<I: Isa>(isa: I, first: I::I32, second: I::I32) -> I::I32 {
+    let ints = isa.i32();
+    let lower = ints.and(ints.shift_left::<UNUSED>(second), ints.splat(SHARED_MASK << UNUSED));
+    ints.or(ints.shift_left::<{ UNUSED + SHARED }>(first), lower)
+}
+
+/// The numbers of a [`Triple`].
+pub type Unpacked = [Piece; Triple::ROWS];
+
+impl Rows for Unpacked {
+    #[inline(always)]
+    fn numbers<I: Isa>(&self, isa: I, row: usize, column: usize) -> [I::F32; 2] {
+        let (ops, numbers) = (isa.f32(), &self[row].0[column..]);
+        [ops.load(numbers), ops.load(&numbers[ops.len()..])]
+    }
+}
+
+/// Unpacks a strip.
+pub struct Unpack<'a> {
+    pub strip: &'a [Triple],
+    pub out: &'a mut Vec<Unpacked>,
+}
+
+impl SimdOp for Unpack<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn eval<I: Isa>(self, isa: I) {
+        let ops = isa.f32();
+        self.out.resize(self.strip.len(), [Piece::ZERO; Triple::ROWS]);
+        for (triple, out) in self.strip.iter().zip(self.out) {
+            for column in (0..WIDTH).step_by(2 * ops.len()) {
+                for (row, out) in out.iter_mut().enumerate() {
+                    let numbers = triple.numbers(isa, row, column);
+                    ops.store(numbers[0], &mut out.0[column..]);
+                    ops.store(numbers[1], &mut out.0[column + ops.len()..]);
+                }
+            }
+        }
+    }
+}
+
+/// Like [`tile`](super::kernel::tile), for a strip of weights. The sums are numbers, to be multiplied by the scale.
+#[inline(always)]
+pub fn weights_tile<I: Isa, W: Rows, const R: usize>(
     isa: I,
     x: &[Piece],
     step: usize,
-    strip: &[Triple],
+    strip: &[W],
     column: usize,
     prefetch: Prefetch,
 ) -> [[I::F32; 2]; R] {
-    let (ops, ints) = (isa.f32(), isa.i32());
-    let shared = ints.splat(SHARED_MASK << UNUSED);
+    let ops = isa.f32();
     let mut sums = [[ops.zero(); 2]; R];
     let mut fetch = prefetch.from;
     for (block, strip) in strip.chunks(WIDTH).enumerate() {
         let x = &x[block * Triple::ROWS * step..];
         let rows = [&x[..R], &x[step..][..R], &x[2 * step..][..R]];
-        for (k, triple) in (0..WIDTH).zip(strip) {
+        for (k, weights) in (0..WIDTH).zip(strip) {
             for _ in 0..size_of::<Triple>() / CACHE_LINE {
                 ops.prefetch(fetch.cast());
                 fetch = fetch.wrapping_add(prefetch.step);
             }
-            // No closures: code that is not inlined here is not compiled for the selected instruction set.
-            let (first, second) = (&triple.0[0][column..], &triple.0[1][column..]);
-            let first = [ints.load(first), ints.load(&first[ints.len()..])];
-            let second = [ints.load(second), ints.load(&second[ints.len()..])];
-            let mut third = first;
-            for n in 0..2 {
-                let lower = ints.and(ints.shift_left::<UNUSED>(second[n]), shared);
-                third[n] = ints.or(ints.shift_left::<{ UNUSED + SHARED }>(first[n]), lower);
-            }
-            add::<I, R>(isa, &mut sums, rows[0], k, first);
-            add::<I, R>(isa, &mut sums, rows[1], k, second);
-            add::<I, R>(isa, &mut sums, rows[2], k, third);
+            add::<I, R>(isa, &mut sums, rows[0], k, weights.numbers(isa, 0, column));
+            add::<I, R>(isa, &mut sums, rows[1], k, weights.numbers(isa, 1, column));
+            add::<I, R>(isa, &mut sums, rows[2], k, weights.numbers(isa, 2, column));
         }
     }
     sums
@@ -117,12 +174,11 @@ pub fn packed_tile<I: Isa, const R: usize>(
 
 /// Adds the products of one row of numbers.
 #[inline(always)]
-fn add<I: Isa, const R: usize>(isa: I, sums: &mut [[I::F32; 2]; R], x: &[Piece], k: usize, numbers: [I::I32; 2]) {
-    let (ops, ints) = (isa.f32(), isa.i32());
-    let (first, second) = (ints.to_float(numbers[0]), ints.to_float(numbers[1]));
+fn add<I: Isa, const R: usize>(isa: I, sums: &mut [[I::F32; 2]; R], x: &[Piece], k: usize, numbers: [I::F32; 2]) {
+    let ops = isa.f32();
     for r in 0..R {
         let value = ops.splat(x[r].0[k]);
-        sums[r][0] = ops.mul_add(value, first, sums[r][0]);
-        sums[r][1] = ops.mul_add(value, second, sums[r][1]);
+        sums[r][0] = ops.mul_add(value, numbers[0], sums[r][0]);
+        sums[r][1] = ops.mul_add(value, numbers[1], sums[r][1]);
     }
 }
