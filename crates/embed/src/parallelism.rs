@@ -10,8 +10,8 @@ const PROBE_INTERVAL: u32 = 16;
 /// the estimate at once; otherwise it would take many probes to notice that the machine has become idle.
 const SLOWER_WEIGHT: f32 = 0.25;
 
-/// Reading the weights takes as long as computing this many tokens.
-const OVERHEAD_TOKENS: usize = 8;
+/// The fixed cost of a forward pass, in tokens: mostly reading the weights. From the times of 8 and 256 tokens on one core.
+const OVERHEAD_TOKENS: usize = 4;
 
 /// Estimates of the time per token, in seconds; `None` before the first measurement.
 #[derive(Debug, Default)]

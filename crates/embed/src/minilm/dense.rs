@@ -8,7 +8,7 @@ use rten_simd::{Isa, SimdOp, SimdUnaryOp};
 use rten_vecmath::Gelu;
 
 use super::kernel::{Piece, Tiled, WIDTH, in_tiles, tiles};
-use super::packed::{Prefetch, Rows, Triple, Unpack, Unpacked, weights_tile};
+use super::packed::{Prefetch, Rows, Triple, Unpacked, unpack, weights_tile};
 
 /// What is done with a product after its bias is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,7 @@ pub struct Strip<'a> {
 const MAX_PACKED_TILES: usize = 3;
 
 thread_local! {
+    /// The buffer for one unpacked strip. Each thread keeps its own, so that products do not allocate.
     static UNPACKED: RefCell<Vec<Unpacked>> = RefCell::default();
 }
 
@@ -51,8 +52,9 @@ impl SimdOp for Strip<'_> {
         if tiles(isa, self.out.len()) <= MAX_PACKED_TILES {
             return multiply(isa, self, strip);
         }
+        // Taken, because a closure that borrows it would not be compiled for the selected instruction set.
         let mut unpacked = UNPACKED.take();
-        Unpack { strip, out: &mut unpacked }.eval(isa);
+        unpack(isa, strip, &mut unpacked);
         multiply(isa, self, &unpacked);
         UNPACKED.set(unpacked);
     }

@@ -1,4 +1,4 @@
-//! The inner loop of all matrix products: a few rows times a strip of columns.
+//! The layout of the numbers, and the parts that all matrix products share. Weights have a packed form (`packed`).
 //!
 //! Activations are stored in pieces of 32 numbers: first the first piece of every token, then the second piece of every
 //! token, and so on. A weight matrix is stored in consecutive strips of 32 columns. With this layout a product reads
@@ -51,16 +51,28 @@ pub fn tile<I: Isa, const R: usize>(
     for (block, strip) in strip.chunks(WIDTH).enumerate() {
         let rows = &x[block * step..][..R];
         for (k, weights) in (0..WIDTH).zip(strip) {
-            let weights = &weights.0[column..];
-            let (first, second) = (ops.load(weights), ops.load(&weights[ops.len()..]));
-            for r in 0..R {
-                let value = ops.splat(rows[r].0[k]);
-                sums[r][0] = ops.mul_add(value, first, sums[r][0]);
-                sums[r][1] = ops.mul_add(value, second, sums[r][1]);
-            }
+            add::<I, R>(isa, &mut sums, rows, k, two_vectors(isa, weights, column));
         }
     }
     sums
+}
+
+/// The two vectors of a piece that begin at `column`.
+#[inline(always)]
+pub fn two_vectors<I: Isa>(isa: I, piece: &Piece, column: usize) -> [I::F32; 2] {
+    let (ops, numbers) = (isa.f32(), &piece.0[column..]);
+    [ops.load(numbers), ops.load(&numbers[ops.len()..])]
+}
+
+/// Adds the products of number `k` of each row of `x` and two vectors of weights.
+#[inline(always)]
+pub fn add<I: Isa, const R: usize>(isa: I, sums: &mut [[I::F32; 2]; R], x: &[Piece], k: usize, weights: [I::F32; 2]) {
+    let ops = isa.f32();
+    for r in 0..R {
+        let value = ops.splat(x[r].0[k]);
+        sums[r][0] = ops.mul_add(value, weights[0], sums[r][0]);
+        sums[r][1] = ops.mul_add(value, weights[1], sums[r][1]);
+    }
 }
 
 /// Processes a tile of `R` rows, beginning with `first`.

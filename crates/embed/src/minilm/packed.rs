@@ -2,16 +2,16 @@
 //! memory, so three weights share two words, from which the product unpacks them in registers. A product of many rows
 //! unpacks each strip once.
 
-use rten_simd::ops::{BitOps, IntOps, NumOps, ToFloat};
-use rten_simd::{Isa, SimdOp};
+use rten_simd::Isa;
+use rten_simd::ops::{BitOps, IntOps, ToFloat};
 
-use super::kernel::{Piece, WIDTH};
+use super::kernel::{Piece, WIDTH, add, two_vectors};
 
 /// Three rows of a strip, which are [`WIDTH`] rows apart. A weight is its number times the scale of its column.
 ///
-/// The numbers have 32 bits. Those of the first two rows are the words themselves: their lower [`SHARED`] bits belong to the
-/// third row, and their upper bits are rounded so that the whole word comes nearest to the weight. The number of the third
-/// row consists of the shared bits of both words, followed by zeros. The rounding changes a vector by about 1e-6.
+/// Three numbers share two words of 32 bits. Each word is the number of one of the first two rows, and its lower [`SHARED`]
+/// bits are half of the third row's number. The upper bits are rounded so that the whole word comes nearest to the weight. The
+/// rounding changes a vector by about 1e-6.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Triple([[i32; WIDTH]; 2]);
@@ -20,10 +20,11 @@ pub struct Triple([[i32; WIDTH]; 2]);
 const SHARED: i32 = 11;
 const SHARED_MASK: i32 = (1 << SHARED) - 1;
 
-/// How far the number of the third row is shifted in a word.
-const UNUSED: i32 = 32 - 2 * SHARED;
+/// The number of the third row has twice the shared bits; so many zeros follow them.
+const THIRD_SHIFT: i32 = 32 - 2 * SHARED;
 
-/// The number of the largest weight in a column. Rounding must not exceed 32 bits.
+/// The number of the largest weight in a column. It is below the largest `i32`, because rounding the upper bits may increase
+/// a number.
 const LARGEST: f32 = (i32::MAX - (1 << (SHARED + 1))) as f32;
 
 impl Triple {
@@ -32,7 +33,7 @@ impl Triple {
     pub const ZERO: Triple = Triple([[0; WIDTH]; 2]);
 
     fn set(&mut self, column: usize, numbers: [f64; Triple::ROWS]) {
-        let third = (numbers[2] / f64::from(1 << UNUSED)).round() as i32;
+        let third = (numbers[2] / f64::from(1 << THIRD_SHIFT)).round() as i32;
         let shared = [third >> SHARED & SHARED_MASK, third & SHARED_MASK];
         for ((words, number), shared) in self.0.iter_mut().zip(numbers).zip(shared) {
             let upper = ((number - f64::from(shared)) / f64::from(1 << SHARED)).round() as i32;
@@ -41,7 +42,8 @@ impl Triple {
     }
 }
 
-/// Packs 32 columns of weights, which lie one after the other, into a strip. Returns the scale of each column.
+/// Packs 32 columns of weights, which lie one after the other, into a strip. Returns the scale of each column. The number of
+/// weights in a column is a multiple of 96.
 pub fn pack(columns: &[f32], strip: &mut [Triple]) -> Piece {
     let mut scale = Piece::ZERO;
     for (n, column) in columns.chunks_exact(strip.len() * Triple::ROWS).enumerate() {
@@ -69,7 +71,8 @@ pub struct Prefetch {
 const CACHE_LINE: usize = 64;
 
 impl Prefetch {
-    /// The part of the next strip in memory that tile `turn` of `turns` prefetches.
+    /// The part of the next strip in memory that tile `turn` of `turns` prefetches. With several tiles, a step is shorter than
+    /// a cache line, so several prefetches reach the same line.
     pub fn next(strip: &[Triple], turn: usize, turns: usize) -> Prefetch {
         // After the last strip the address is outside of the arena. That is fine, because a prefetch never faults.
         let end = strip.as_ptr_range().end.cast::<u8>();
@@ -103,8 +106,8 @@ impl Rows for Triple {
 #[inline(always)]
 fn third<I: Isa>(isa: I, first: I::I32, second: I::I32) -> I::I32 {
     let ints = isa.i32();
-    let lower = ints.and(ints.shift_left::<UNUSED>(second), ints.splat(SHARED_MASK << UNUSED));
-    ints.or(ints.shift_left::<{ UNUSED + SHARED }>(first), lower)
+    let lower = ints.and(ints.shift_left::<THIRD_SHIFT>(second), ints.splat(SHARED_MASK << THIRD_SHIFT));
+    ints.or(ints.shift_left::<{ THIRD_SHIFT + SHARED }>(first), lower)
 }
 
 /// The numbers of a [`Triple`].
@@ -113,37 +116,30 @@ pub type Unpacked = [Piece; Triple::ROWS];
 impl Rows for Unpacked {
     #[inline(always)]
     fn numbers<I: Isa>(&self, isa: I, row: usize, column: usize) -> [I::F32; 2] {
-        let (ops, numbers) = (isa.f32(), &self[row].0[column..]);
-        [ops.load(numbers), ops.load(&numbers[ops.len()..])]
+        two_vectors(isa, &self[row], column)
     }
 }
 
-/// Unpacks a strip.
-pub struct Unpack<'a> {
-    pub strip: &'a [Triple],
-    pub out: &'a mut Vec<Unpacked>,
-}
-
-impl SimdOp for Unpack<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn eval<I: Isa>(self, isa: I) {
-        let ops = isa.f32();
-        self.out.resize(self.strip.len(), [Piece::ZERO; Triple::ROWS]);
-        for (triple, out) in self.strip.iter().zip(self.out) {
-            for column in (0..WIDTH).step_by(2 * ops.len()) {
-                for (row, out) in out.iter_mut().enumerate() {
-                    let numbers = triple.numbers(isa, row, column);
-                    ops.store(numbers[0], &mut out.0[column..]);
-                    ops.store(numbers[1], &mut out.0[column + ops.len()..]);
-                }
+#[inline(always)]
+pub fn unpack<I: Isa>(isa: I, strip: &[Triple], out: &mut Vec<Unpacked>) {
+    let ops = isa.f32();
+    out.resize(strip.len(), [Piece::ZERO; Triple::ROWS]);
+    for (triple, out) in strip.iter().zip(out) {
+        for column in (0..WIDTH).step_by(2 * ops.len()) {
+            for (row, out) in out.iter_mut().enumerate() {
+                let numbers = triple.numbers(isa, row, column);
+                ops.store(numbers[0], &mut out.0[column..]);
+                ops.store(numbers[1], &mut out.0[column + ops.len()..]);
             }
         }
     }
 }
 
-/// Like [`tile`](super::kernel::tile), for a strip of weights. The sums are numbers, to be multiplied by the scale.
+/// Multiplies rows `0..R` of `x` by two vectors of columns of a strip of weights. The sums still have to be multiplied by the
+/// scale.
+///
+/// The order of the additions is fixed, so the result depends neither on the tile, nor on the number of threads, nor on
+/// whether the strip is unpacked.
 #[inline(always)]
 pub fn weights_tile<I: Isa, W: Rows, const R: usize>(
     isa: I,
@@ -170,15 +166,4 @@ pub fn weights_tile<I: Isa, W: Rows, const R: usize>(
         }
     }
     sums
-}
-
-/// Adds the products of one row of numbers.
-#[inline(always)]
-fn add<I: Isa, const R: usize>(isa: I, sums: &mut [[I::F32; 2]; R], x: &[Piece], k: usize, numbers: [I::F32; 2]) {
-    let ops = isa.f32();
-    for r in 0..R {
-        let value = ops.splat(x[r].0[k]);
-        sums[r][0] = ops.mul_add(value, numbers[0], sums[r][0]);
-        sums[r][1] = ops.mul_add(value, numbers[1], sums[r][1]);
-    }
 }

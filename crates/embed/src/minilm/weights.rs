@@ -152,6 +152,7 @@ impl Reader<'_> {
 
     fn layer(&mut self, n: usize) -> Result<Layer, EmbedError> {
         const { assert!(HIDDEN / HEADS == WIDTH, "attention takes a piece for a head") };
+        const { assert!(HIDDEN.is_multiple_of(TRIPLE) && INNER.is_multiple_of(TRIPLE), "columns consist of triples") };
         let name = |part: &str| format!("encoder.layer.{n}.{part}");
         let qkv = ["query", "key", "value"].map(|part| name(&format!("attention.self.{part}")));
         Ok(Layer {

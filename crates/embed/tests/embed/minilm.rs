@@ -28,12 +28,14 @@ fn vectors_are_those_of_sentence_transformers() {
 fn a_batch_equals_single_texts_on_any_number_of_threads() {
     let model = Model::load(&model_dir()).unwrap();
     let sequences: Vec<Vec<u32>> = references().into_iter().map(|reference| reference.token_ids).collect();
-    let three = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     let mut scratch = Scratch::default();
     let singles: Vec<_> =
         sequences.iter().map(|ids| model.forward(std::slice::from_ref(ids), &mut scratch, false).remove(0)).collect();
     assert_eq!(model.forward(&sequences, &mut scratch, false), singles, "to the last bit");
-    assert_eq!(three.install(|| model.forward(&sequences, &mut scratch, true)), singles, "to the last bit");
+    for threads in [1, 3, 5] {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert_eq!(pool.install(|| model.forward(&sequences, &mut scratch, true)), singles, "to the last bit");
+    }
 }
 
 #[test]
