@@ -120,6 +120,7 @@ impl Rows for Unpacked {
     }
 }
 
+/// Unpacks the numbers of a strip.
 #[inline(always)]
 pub fn unpack<I: Isa>(isa: I, strip: &[Triple], out: &mut Vec<Unpacked>) {
     let ops = isa.f32();
