@@ -35,7 +35,7 @@ impl Scratch {
         };
         match &in_memory {
             Some(used) => eprintln!("\n── files of the tests: in memory ({})", used.directory.display()),
-            None => eprintln!("\n── files of the tests: on disk"),
+            None => eprintln!("\n── files of the tests: {}", std::env::temp_dir().display()),
         }
         Scratch(in_memory)
     }

@@ -40,14 +40,16 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     step("clippy", cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
     let scratch = Scratch::new();
     let server = TestServer::start(&["--workspace"], &scratch.postgres())?;
-    let flaky = tests(args, &scratch)?;
+    let beside = if dashboard { Some(web::Beside::start(args.skip_browser, &scratch)?) } else { None };
+    let flaky = tests(args, &scratch);
+    let dashboard = beside.map_or(Ok(()), web::Beside::finish);
     drop(server);
     drop(scratch);
-    if dashboard {
-        web::run(&web::Args { build: false, skip_browser: args.skip_browser })?;
-    } else if args.skip_dashboard {
+    if args.skip_dashboard {
         eprintln!("\n── dashboard: not checked (--skip-dashboard)");
     }
+    let flaky = flaky?;
+    dashboard?;
     verdict(&flaky, std::env::var("CI").is_ok_and(|value| value == "true"))
 }
 

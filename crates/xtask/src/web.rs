@@ -1,8 +1,9 @@
 //! The dashboard: its sources in `web/` build to the files committed in `crates/server/dashboard`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -56,6 +57,35 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return Ok(());
     }
     browser()
+}
+
+/// The checks of the dashboard while the tests run. Both wait for other programs a third of the time.
+pub struct Beside {
+    child: Child,
+    output: PathBuf,
+}
+
+impl Beside {
+    pub fn start(skip_browser: bool, scratch: &Scratch) -> anyhow::Result<Self> {
+        let output = target_dir().join("dashboard-checks.log");
+        eprintln!("\n── dashboard: checked while the tests run ({})", output.display());
+        let file = File::create(&output).with_context(|| format!("cannot write {}", output.display()))?;
+        // not `current_exe`: the build of the whole workspace has replaced the file of this process
+        let mut command = Command::new(target_dir().join("debug").join("xtask"));
+        command.arg("web").args(skip_browser.then_some("--skip-browser"));
+        command.stdout(file.try_clone()?).stderr(file);
+        let child = scratch.apply(&mut command).spawn().with_context(|| format!("cannot run {command:?}"))?;
+        Ok(Self { child, output })
+    }
+
+    /// Waits for the checks and prints their output. Fails if one of them failed.
+    pub fn finish(mut self) -> anyhow::Result<()> {
+        let status = self.child.wait()?;
+        let output = fs::read(&self.output).with_context(|| format!("cannot read {}", self.output.display()))?;
+        std::io::stderr().write_all(&output)?;
+        anyhow::ensure!(status.success(), "the checks of the dashboard failed; repeat them with: cargo xtask web");
+        Ok(())
+    }
 }
 
 fn web() -> PathBuf {

@@ -23,10 +23,11 @@ export function live(shared) {
       const page = await visit(browser, server)
       await go(page, '/memory')
       await isLive(page).waitFor()
-      // the other pages are prefetched after the first one has loaded
-      await page.waitForFunction(() =>
-        performance.getEntriesByType('resource').some(({ name }) => name.includes('EntitiesPage')),
-      )
+      // the other pages and the palette are prefetched after the first page has loaded
+      await page.waitForFunction(() => {
+        const loaded = performance.getEntriesByType('resource')
+        return ['EntitiesPage', 'Palette'].every((part) => loaded.some(({ name }) => name.includes(part)))
+      })
       const { host } = new URL(server.url)
       await server.close()
       try {
