@@ -8,7 +8,7 @@ use rten_simd::{Isa, SimdOp, SimdUnaryOp};
 use rten_vecmath::Gelu;
 
 use super::kernel::{Piece, Tiled, WIDTH, in_tiles, tiles};
-use super::packed::{Prefetch, Rows, Triple, Unpacked, unpack, weights_tile};
+use super::packed::{Prefetch, Triple, Unpacked, weights_tile};
 
 /// What is done with a product after its bias is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub struct Strip<'a> {
     pub out: &'a mut [Piece],
 }
 
-/// With more tiles than this, unpacking the strip once is faster than unpacking it for each tile.
-const MAX_PACKED_TILES: usize = 3;
+/// With more tiles than this, unpacking a strip once is faster than unpacking it for each tile.
+const MAX_PACKED_TILES: usize = 2;
 
 thread_local! {
     /// The buffer for one unpacked strip. Each thread keeps its own, so that products do not allocate.
@@ -48,46 +48,45 @@ impl SimdOp for Strip<'_> {
 
     #[inline(always)]
     fn eval<I: Isa>(self, isa: I) {
-        let strip = self.strip;
-        if tiles(isa, self.out.len()) <= MAX_PACKED_TILES {
-            return multiply(isa, self, strip);
-        }
+        let (rows, columns) = (self.out.len(), 2 * isa.f32().len());
+        let tiles = tiles(isa, rows);
+        let packed = tiles <= MAX_PACKED_TILES;
         // Taken, because a closure that borrows it would not be compiled for the selected instruction set.
         let mut unpacked = UNPACKED.take();
-        unpack(isa, strip, &mut unpacked);
-        multiply(isa, self, &unpacked);
+        unpacked.resize(self.strip.len().max(unpacked.len()), Unpacked::ZERO);
+        let turns = tiles * (WIDTH / columns);
+        let mut work = StripTile { strip: self, unpacked: &mut unpacked, packed, column: 0, turn: 0, turns };
+        for column in (0..WIDTH).step_by(columns) {
+            work.column = column;
+            in_tiles(isa, rows, &mut work);
+        }
         UNPACKED.set(unpacked);
     }
 }
 
-#[inline(always)]
-fn multiply<I: Isa, W: Rows>(isa: I, strip: Strip<'_>, weights: &[W]) {
-    let rows = strip.out.len();
-    let columns = 2 * isa.f32().len();
-    let turns = tiles(isa, rows) * (WIDTH / columns);
-    let mut work = StripTile { strip, weights, column: 0, turn: 0, turns };
-    for column in (0..WIDTH).step_by(columns) {
-        work.column = column;
-        in_tiles(isa, rows, &mut work);
-    }
-}
-
-struct StripTile<'a, W> {
+struct StripTile<'a> {
     strip: Strip<'a>,
-    weights: &'a [W],
+    unpacked: &'a mut [Unpacked],
+    /// Whether each tile unpacks the strip in registers.
+    packed: bool,
     column: usize,
     turn: usize,
     turns: usize,
 }
 
-impl<I: Isa, W: Rows> Tiled<I> for StripTile<'_, W> {
+impl<I: Isa> Tiled<I> for StripTile<'_> {
     #[inline(always)]
     fn run<const R: usize>(&mut self, isa: I, first: usize) {
         let ops = isa.f32();
         let Strip { x, stride, strip, scale, bias, finish, out } = &mut self.strip;
         let prefetch = Prefetch::next(strip, self.turn, self.turns);
         self.turn += 1;
-        let sums = weights_tile::<I, W, R>(isa, &x[first..], *stride, self.weights, self.column, prefetch);
+        let (x, stride, unpacked) = (&x[first..], *stride, &mut self.unpacked[..strip.len()]);
+        let sums = match first {
+            _ if self.packed => weights_tile::<I, R>(isa, x, stride, strip.iter(), self.column, prefetch),
+            0 => weights_tile::<I, R>(isa, x, stride, strip.iter().zip(unpacked), self.column, prefetch),
+            _ => weights_tile::<I, R>(isa, x, stride, unpacked.iter(), self.column, prefetch),
+        };
         for (row, sums) in out[first..].iter_mut().zip(sums) {
             for (n, sum) in sums.into_iter().enumerate() {
                 let column = self.column + n * ops.len();

@@ -1,6 +1,6 @@
 //! The weights in two thirds of their memory. A forward pass over a short text takes as long as reading all weights from
-//! memory, so three weights share two words, from which the product unpacks them in registers. A product of many rows
-//! unpacks each strip once.
+//! memory, so three weights share two words, from which the product unpacks them in registers. With many rows, the first
+//! tile also stores the unpacked weights for the others.
 
 use rten_simd::Isa;
 use rten_simd::ops::{BitOps, IntOps, ToFloat};
@@ -83,12 +83,12 @@ impl Prefetch {
 /// Three rows of a strip, packed or unpacked.
 pub trait Rows {
     /// The numbers of row 0, 1 or 2 in the two vectors of columns that begin at `column`.
-    fn numbers<I: Isa>(&self, isa: I, row: usize, column: usize) -> [I::F32; 2];
+    fn numbers<I: Isa>(&mut self, isa: I, row: usize, column: usize) -> [I::F32; 2];
 }
 
-impl Rows for Triple {
+impl Rows for &Triple {
     #[inline(always)]
-    fn numbers<I: Isa>(&self, isa: I, row: usize, column: usize) -> [I::F32; 2] {
+    fn numbers<I: Isa>(&mut self, isa: I, row: usize, column: usize) -> [I::F32; 2] {
         let ints = isa.i32();
         let (first, second) = (&self.0[0][column..], &self.0[1][column..]);
         let first = [ints.load(first), ints.load(&first[ints.len()..])];
@@ -111,28 +111,30 @@ fn third<I: Isa>(isa: I, first: I::I32, second: I::I32) -> I::I32 {
 }
 
 /// The numbers of a [`Triple`].
-pub type Unpacked = [Piece; Triple::ROWS];
+#[derive(Clone, Copy)]
+pub struct Unpacked([Piece; Triple::ROWS]);
 
-impl Rows for Unpacked {
+impl Unpacked {
+    pub const ZERO: Unpacked = Unpacked([Piece::ZERO; Triple::ROWS]);
+}
+
+impl Rows for &Unpacked {
     #[inline(always)]
-    fn numbers<I: Isa>(&self, isa: I, row: usize, column: usize) -> [I::F32; 2] {
-        two_vectors(isa, &self[row], column)
+    fn numbers<I: Isa>(&mut self, isa: I, row: usize, column: usize) -> [I::F32; 2] {
+        two_vectors(isa, &self.0[row], column)
     }
 }
 
-/// Unpacks the numbers of a strip.
-#[inline(always)]
-pub fn unpack<I: Isa>(isa: I, strip: &[Triple], out: &mut Vec<Unpacked>) {
-    let ops = isa.f32();
-    out.resize(strip.len(), [Piece::ZERO; Triple::ROWS]);
-    for (triple, out) in strip.iter().zip(out) {
-        for column in (0..WIDTH).step_by(2 * ops.len()) {
-            for (row, out) in out.iter_mut().enumerate() {
-                let numbers = triple.numbers(isa, row, column);
-                ops.store(numbers[0], &mut out.0[column..]);
-                ops.store(numbers[1], &mut out.0[column + ops.len()..]);
-            }
-        }
+/// Unpacks the numbers and stores them.
+impl Rows for (&Triple, &mut Unpacked) {
+    #[inline(always)]
+    fn numbers<I: Isa>(&mut self, isa: I, row: usize, column: usize) -> [I::F32; 2] {
+        let ops = isa.f32();
+        let numbers = self.0.numbers(isa, row, column);
+        let stored = &mut self.1.0[row].0[column..];
+        ops.store(numbers[0], stored);
+        ops.store(numbers[1], &mut stored[ops.len()..]);
+        numbers
     }
 }
 
@@ -142,21 +144,22 @@ pub fn unpack<I: Isa>(isa: I, strip: &[Triple], out: &mut Vec<Unpacked>) {
 /// The order of the additions is fixed, so the result depends neither on the tile, nor on the number of threads, nor on
 /// whether the strip is unpacked.
 #[inline(always)]
-pub fn weights_tile<I: Isa, W: Rows, const R: usize>(
+pub fn weights_tile<I: Isa, const R: usize>(
     isa: I,
     x: &[Piece],
     step: usize,
-    strip: &[W],
+    mut strip: impl ExactSizeIterator<Item: Rows>,
     column: usize,
     prefetch: Prefetch,
 ) -> [[I::F32; 2]; R] {
     let ops = isa.f32();
     let mut sums = [[ops.zero(); 2]; R];
     let mut fetch = prefetch.from;
-    for (block, strip) in strip.chunks(WIDTH).enumerate() {
+    let blocks = strip.len() / WIDTH;
+    for block in 0..blocks {
         let x = &x[block * Triple::ROWS * step..];
         let rows = [&x[..R], &x[step..][..R], &x[2 * step..][..R]];
-        for (k, weights) in (0..WIDTH).zip(strip) {
+        for (k, mut weights) in (0..WIDTH).zip(&mut strip) {
             for _ in 0..size_of::<Triple>() / CACHE_LINE {
                 ops.prefetch(fetch.cast());
                 fetch = fetch.wrapping_add(prefetch.step);
