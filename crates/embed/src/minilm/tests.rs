@@ -240,7 +240,7 @@ fn a_strip_is_the_product_for_any_number_of_rows() {
 
 #[test]
 fn a_row_does_not_depend_on_other_rows() {
-    // So many that there are several tiles: the first one unpacks the strip for the others, a single row for itself.
+    // So many that all instruction sets need more tiles than MAX_PACKED_TILES. A single row needs one.
     let rows = 41;
     let (packed, bias) = (PackedStrip::new(noise(1, 384)), noise(2, 1)[0]);
     let x = noise(3, 12 * rows);
