@@ -219,9 +219,13 @@ fn on_one_thread(command: impl Future<Output = Result<(), HostError>>) -> Result
 /// Upper limit of worker threads. Commands wait for database and network, so more threads would only use memory.
 const WORKERS: usize = 4;
 
+/// The stack of a worker thread. Counting tokens needs 1.2 MB of it the first time, more than half of the usual 2 MB.
+const STACK: usize = 4 << 20;
+
 fn on_runtime(command: impl Future<Output = Result<(), HostError>>) -> Result<(), HostError> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    block_on(Builder::new_multi_thread().worker_threads(cores.clamp(1, WORKERS)), Box::pin(command))
+    let workers = cores.clamp(1, WORKERS);
+    block_on(Builder::new_multi_thread().worker_threads(workers).thread_stack_size(STACK), Box::pin(command))
 }
 
 /// Takes any command as the same type, so that the runtime is not compiled again for each of them.
