@@ -122,7 +122,7 @@ BEGIN
          ORDER BY s.score DESC, s.occurred_at DESC, s.id LIMIT p_limit)),
     shown AS (
         SELECT p_kind AS kind, r.id, r.cosine, r.semantic_rank, r.words, r.keyword_rank,
-               jsonb_build_object('score', r.score, 'keyword', r.by_words, 'semantic', r.by_meaning, 'speaker', r.by_speaker,
+               json_build_object('score', r.score, 'keyword', r.by_words, 'semantic', r.by_meaning, 'speaker', r.by_speaker,
                                   'session', r.best) AS parts
         FROM ranked r
         UNION ALL
@@ -136,7 +136,7 @@ BEGIN
            x.content, NULL::text, NULL::text, x.butler, x.importance, NULL::double precision, NULL::double precision,
            NULL::timestamptz, x.last_referenced_at, x.created_at, NULL::text, NULL::double precision, NULL::uuid, NULL::text,
            x.session_id, false,
-           jsonb_build_object('vector', 'exact', 'keyword', 'scan', 'keyword_score', s.words, 'parts', s.parts, 'occurred_at', x.occurred_at,
+           json_build_object('vector', 'exact', 'keyword', 'scan', 'keyword_score', s.words, 'parts', s.parts, 'occurred_at', x.occurred_at,
                               'held', x.held_for IS NOT NULL,
                               'terms', CASE WHEN p_background THEN terms_in(x.search_vector, p_strict) END)
     FROM shown s JOIN episodes x ON x.id = s.id;

@@ -17,131 +17,23 @@ DECLARE
     terms constant tsquery[] := p_terms::tsquery[];
     take constant integer := 2 * p_limit + 20;
     tenant_rows constant double precision := (p_pool ->> 'rows')::double precision;
-    table_rows constant double precision := (p_pool ->> 'total')::double precision;
-    is_small constant boolean := tenant_rows <= small_store_rows();
-    budget constant double precision := CASE WHEN is_small THEN small_store_rows() ELSE 400 END
-        * 2.2 / (1.5 + 0.7 * greatest(1, table_rows / greatest(1, tenant_rows)));
-    newest constant integer := 250;
-    most_joint constant integer := 200;
-    whole_index boolean;
-    probes integer;
-    candidate_words tsquery;
-    joint_words tsquery;
-    joined record;
-    vector_path text;
-    keyword_path text;
-    near tid[];
-    distances double precision[];
-    near_taken integer := 0;
     near_kept integer;
-    matched tid[];
-    ids uuid[];
-    hits bigint[];
-    lengths integer[];
-    standings double precision[];
-    scores double precision[];
-    weights double precision[];
-    match_taken integer := 0;
     match_kept integer;
     time_filter constant jsonb := (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding');
-    fits tid[] := CASE WHEN time_filter IS NOT NULL THEN episodes_fitting(p_tenant, p_scope, p_at, time_filter) END;
+    legs record;
     answer retrieved[];
 BEGIN
-    IF p_query IS NOT NULL AND p_version IS NOT NULL THEN
-        whole_index := is_small AND tenant_rows * 2 >= table_rows AND p_scope IS NULL;
-        probes := CASE WHEN whole_index THEN 0
-                       ELSE vector_probes(tenant_rows, table_rows, (p_pool ->> 'lists')::integer, (p_pool ->> 'trained')::bigint) END;
-        IF fits IS NOT NULL THEN
-            vector_path := 'fitting';
-            SELECT array_agg(n.place), array_agg(n.distance), count(*) INTO near, distances, near_taken
-                FROM (SELECT compared.place, compared.distance
-                      FROM (SELECT r.id, r.ctid AS place, r.embedding <=> p_query AS distance
-                            FROM unnest(fits) AS p (place) JOIN episodes r ON r.ctid = p.place
-                            WHERE r.embedding IS NOT NULL AND r.embedding_version_id = p_version OFFSET 0) compared
-                      ORDER BY compared.distance, compared.id LIMIT take) n;
-        ELSIF whole_index OR probes > 0 THEN
-            vector_path := CASE WHEN whole_index THEN 'exact' ELSE 'ann' END;
-            PERFORM set_config('ivfflat.probes', CASE WHEN whole_index THEN '32768' ELSE probes::text END, true);
-            SELECT array_agg(n.place), array_agg(n.distance), count(*) INTO near, distances, near_taken
-                FROM episodes_near_probed(p_tenant, p_scope, p_query, take) n;
-        ELSIF p_scope IS NULL THEN
-            vector_path := 'exact';
-            SELECT array_agg(n.place), array_agg(n.distance), count(*) INTO near, distances, near_taken
-                FROM (SELECT compared.place, compared.distance
-                      FROM (SELECT r.id, r.ctid AS place, r.embedding <=> p_query AS distance
-                            FROM episodes r
-                            WHERE r.tenant_id = p_tenant
-                              AND r.embedding IS NOT NULL OFFSET 0) compared
-                      ORDER BY compared.distance, compared.id LIMIT take) n;
-        ELSE
-            vector_path := 'exact';
-            SELECT array_agg(n.place), array_agg(n.distance), count(*) INTO near, distances, near_taken
-                FROM (SELECT compared.place, compared.distance
-                      FROM (SELECT r.id, r.ctid AS place, r.embedding <=> p_query AS distance
-                            FROM episodes r
-                            WHERE r.tenant_id = p_tenant
-                              AND r.butler = p_scope
-                              AND r.embedding IS NOT NULL OFFSET 0) compared
-                      ORDER BY compared.distance, compared.id LIMIT take) n;
-        END IF;
-    END IF;
-    IF p_broad IS NOT NULL THEN
-        IF fits IS NOT NULL THEN
-            keyword_path := 'fitting';
-            SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
-                FROM episodes_match_fitting(fits, terms, p_strict, p_broad, by_rank) m;
-        ELSIF is_small AND tenant_rows < table_rows / 8 THEN
-            keyword_path := 'scan';
-            SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
-                FROM episodes_match_scan(p_tenant, p_scope, terms, p_strict, p_broad, by_rank) m;
-        ELSE
-            SELECT CASE WHEN any_term THEN c.rare WHEN coalesce(c.rare, c.joint) IS NOT NULL THEN p_strict END, c.joint
-                INTO candidate_words, joint_words
-                FROM candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget) c;
-            IF candidate_words IS NOT NULL THEN
-                keyword_path := 'index';
-                SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
-                    FROM episodes_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank,
-                                               candidate_words, tenant_rows >= table_rows / 8, NULL, NULL) m;
-            END IF;
-            IF any_term AND match_taken < p_limit AND joint_words IS NOT NULL AND tenant_rows >= table_rows / 8 THEN
-                SELECT m.* INTO joined
-                    FROM episodes_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank,
-                                              joint_words, true, candidate_words, most_joint) m;
-                IF coalesce(cardinality(joined.places), 0) < most_joint THEN
-                    keyword_path := concat_ws('+', keyword_path, 'joint');
-                    matched := matched || joined.places;
-                    ids := ids || joined.ids;
-                    hits := hits || joined.hits;
-                    lengths := lengths || joined.lengths;
-                    standings := standings || joined.standings;
-                    match_taken := match_taken + coalesce(cardinality(joined.places), 0);
-                    candidate_words := coalesce(candidate_words || joint_words, joint_words);
-                END IF;
-            END IF;
-            IF match_taken < p_limit
-               AND (candidate_words IS NULL OR joint_words IS NOT NULL OR numnode(candidate_words) < numnode(p_broad)) THEN
-                keyword_path := concat_ws('+', keyword_path, 'newest');
-                SELECT matched || n.more_places, ids || n.more_ids, hits || n.more_hits, lengths || n.more_lengths,
-                       standings || n.more_standings, match_taken + coalesce(cardinality(n.more_places), 0)
-                    INTO matched, ids, hits, lengths, standings, match_taken
-                    FROM episodes_match_newest(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, newest, candidate_words)
-                         AS n (more_places, more_ids, more_hits, more_lengths, more_standings);
-            END IF;
-        END IF;
-        weights := term_weights(p_terms, p_factors, hits, p_pool -> 'terms', greatest(tenant_rows, match_taken));
-        SELECT b.places, b.scores INTO matched, scores
-            FROM best_matches(matched, ids, hits, lengths, standings, weights, near, distances, least_part, take) b;
-    END IF;
+    legs := episodes_legs(p_tenant, p_scope, p_at, p_version, p_query, p_strict, p_broad, p_terms, p_factors, p_limit, p_pool,
+                         p_options);
     LOOP
         WITH checked AS (
             SELECT r.id, r.ctid AS place, r.created_at, coalesce(r.session_id, r.id) AS session, n.place IS NOT NULL AS is_near,
                    CASE WHEN r.embedding_version_id = p_version THEN coalesce(n.distance, r.embedding <=> p_query) END AS distance,
                    CASE WHEN m.score IS NOT NULL THEN m.score
-                        WHEN by_score AND any_term THEN keyword_score(r.search_vector, terms, NULL, NULL, NULL, weights)
+                        WHEN by_score AND any_term THEN keyword_score(r.search_vector, terms, NULL, NULL, NULL, legs.weights)
                    END AS score
-            FROM unnest(near, distances) AS n (place, distance)
-            FULL JOIN unnest(matched, scores) AS m (place, score) ON m.place = n.place
+            FROM unnest(legs.near, legs.distances) AS n (place, distance)
+            FULL JOIN unnest(legs.matched, legs.scores) AS m (place, score) ON m.place = n.place
             JOIN episodes r ON r.ctid = coalesce(n.place, m.place)
             WHERE (time_filter IS NOT NULL OR episode_is_alive(r.expires_at, p_at))
         ),
@@ -206,10 +98,11 @@ BEGIN
                    NULL::text,
                    r.session_id,
                    false,
-                   jsonb_build_object('vector', vector_path, 'probes', probes, 'keyword', keyword_path, 'keyword_score', k.score, 'occurred_at', r.occurred_at, 'held', r.held_for IS NOT NULL,
-                                      'parts', CASE WHEN by_score THEN jsonb_build_object(
-                                          'score', b.fused, 'keyword', b.wording, 'semantic', b.nearness, 'session', b.session_part) END,
-                                      'terms', CASE WHEN background THEN terms_in(r.search_vector, p_strict) END)
+                   json_build_object('vector', legs.vector_path, 'probes', legs.probes,
+                                     'keyword', legs.keyword_path, 'keyword_score', k.score, 'occurred_at', r.occurred_at, 'held', r.held_for IS NOT NULL,
+                                     'parts', CASE WHEN by_score THEN json_build_object(
+                                         'score', b.fused, 'keyword', b.wording, 'semantic', b.nearness, 'session', b.session_part) END,
+                                     'terms', CASE WHEN background THEN terms_in(r.search_vector, p_strict) END)
                )::retrieved),
                coalesce(max(k.near_kept), 0),
                coalesce(max(k.match_kept), 0)
@@ -220,18 +113,18 @@ BEGIN
             WHERE CASE WHEN by_score THEN b.place IS NOT NULL
                        ELSE k.semantic_rank IS NOT NULL OR k.keyword_rank IS NOT NULL END;
 
-        IF near_kept < p_limit AND vector_path IN ('exact', 'ann')
-           AND (near_taken = take OR (probes > 0 AND near_taken < tenant_rows)) THEN
-            vector_path := vector_path || '+all';
-            SELECT array_agg(n.place), array_agg(n.distance) INTO near, distances
+        IF near_kept < p_limit AND legs.vector_path IN ('exact', 'ann')
+           AND (legs.near_taken = take OR (legs.probes > 0 AND legs.near_taken < tenant_rows)) THEN
+            legs.vector_path := legs.vector_path || '+all';
+            SELECT array_agg(n.place), array_agg(n.distance) INTO legs.near, legs.distances
                 FROM episodes_near_all(p_tenant, p_scope, p_at, p_min, p_version, p_query, take) n;
             CONTINUE;
         END IF;
-        IF time_filter IS NULL AND match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
-            keyword_path := keyword_path || '+all';
-            SELECT b.places, b.scores INTO matched, scores
+        IF time_filter IS NULL AND match_kept < p_limit AND legs.match_taken > take AND cardinality(legs.matched) = take AND legs.keyword_path NOT LIKE '%+all' THEN
+            legs.keyword_path := legs.keyword_path || '+all';
+            SELECT b.places, b.scores INTO legs.matched, legs.scores
                 FROM episodes_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, p_at, p_min) a,
-                     best_matches(a.places, a.ids, a.hits, a.lengths, a.standings, weights, near, distances, least_part, take) b;
+                     best_matches(a.places, a.ids, a.hits, a.lengths, a.standings, legs.weights, legs.near, legs.distances, least_part, take) b;
             CONTINUE;
         END IF;
         RETURN answer;

@@ -132,7 +132,7 @@ BEGIN
                NULL::integer, NULL::real, NULL::boolean, NULL::integer, r.content, r.subject, r.predicate, r.scope, r.importance,
                r.confidence, r.decay_rate, r.last_confirmed_at, r.last_referenced_at, r.created_at, NULL::text,
                NULL::double precision, r.entity_id, e.canonical_name::text, NULL::uuid, memory_is_fading(r.metadata),
-               jsonb_build_object('reached', jsonb_build_object('hops', b.hops, 'via', b.edge, 'score', b.score), 'dates', fact_dates(r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to))
+               json_build_object('reached', json_build_object('hops', b.hops, 'via', b.edge, 'score', b.score), 'dates', fact_dates(r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to))
         FROM (SELECT * FROM unnest(found_ids, found_scores, found_edges, found_hops) AS u (id, score, edge, hops)
               WHERE u.score >= least_score
               ORDER BY u.score DESC, u.hops, u.id LIMIT p_limit) b

@@ -43,7 +43,7 @@ BEGIN
     result.kind := 'pool';
     result.content := p_kind;
     result.strict := p_learned;
-    result.info := p_pool;
+    result.info := p_pool::json;
     RETURN result;
 END $$;
 COMMENT ON FUNCTION pool_row IS 'What is known about a store, as a row of memory_retrieve.';

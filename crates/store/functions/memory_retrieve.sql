@@ -62,6 +62,7 @@ DECLARE
     named uuid[];
     name_weights double precision[];
     sessions uuid[];
+    legs record;
     found retrieved[] := '{}';
     broad_query tsquery;
     fact_query tsquery;
@@ -182,9 +183,19 @@ BEGIN
     IF (p_request ->> 'related')::integer > 0 AND EXISTS (SELECT FROM episodes r WHERE r.tenant_id = p_tenant) THEN
         learned := NOT coalesce(p_pools ? 'episode', false);
         pool := CASE WHEN learned THEN memory_pool('episodes', p_tenant, scope) ELSE p_pools -> 'episode' END;
-        SELECT array_agg(DISTINCT coalesce(f.session_id, f.id)) INTO sessions FROM unnest(episodes_found(
-            p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors,
-            (p_request ->> 'related')::integer, pool, options || '{"mode": "fused", "background": false}')) f;
+        legs := episodes_legs(p_tenant, scope, at, version, query, strict_query, broad_query, terms, factors,
+                              (p_request ->> 'related')::integer, pool, options);
+        SELECT array_agg(DISTINCT b.session) INTO sessions
+            FROM (SELECT coalesce(r.session_id, r.id) AS session
+                  FROM unnest(legs.near, legs.distances) AS n (place, distance)
+                  FULL JOIN unnest(legs.matched, legs.scores) AS m (place, score) ON m.place = n.place
+                  JOIN episodes r ON r.ctid = coalesce(n.place, m.place)
+                  WHERE episode_is_alive(r.expires_at, at)
+                  -- both legs scaled to 0..1, and 0 for what only the other leg has
+                  ORDER BY coalesce((max(n.distance) OVER () - n.distance)
+                                    / nullif(max(n.distance) OVER () - min(n.distance) OVER (), 0), (n.distance IS NOT NULL)::integer)
+                           + coalesce(power(m.score / nullif(max(m.score) OVER (), 0), 1.5), 0) DESC, r.occurred_at DESC, r.id
+                  LIMIT (p_request ->> 'related')::integer) b;
         RETURN QUERY SELECT * FROM episodes_deep('related', p_tenant, scope, at, version, query, strict_query, terms, factors, p_request ->> 'query',
                                                  (p_request ->> 'related')::integer, deep, false, coalesce(sessions, '{}'), pool, NULL);
         RETURN NEXT pool_row('episode', learned, pool);
@@ -195,7 +206,7 @@ BEGIN
             'recent', x.id, NULL::double precision, NULL::integer, NULL::real, NULL::boolean, NULL::integer,
             x.content, NULL::text, NULL::text, x.butler, x.importance, NULL::double precision, NULL::double precision,
             NULL::timestamptz, x.last_referenced_at, x.created_at, NULL::text, NULL::double precision, NULL::uuid, NULL::text,
-            x.session_id, false, jsonb_build_object('occurred_at', x.occurred_at)
+            x.session_id, false, json_build_object('occurred_at', x.occurred_at)
         FROM episodes x
         WHERE x.tenant_id = p_tenant AND x.butler = scope AND x.held_for IS NULL
           AND CASE WHEN fits IS NULL THEN episode_is_alive(x.expires_at, at) ELSE x.ctid = ANY (fits) END

@@ -24,7 +24,7 @@ CREATE TYPE retrieved AS (
     entity_name        text,
     session_id         uuid,
     fading             boolean,
-    info               jsonb
+    info               json
 );
 COMMENT ON TYPE retrieved IS 'A memory that memory_retrieve found, or what it learned about a store (kind pool).';
 COMMENT ON COLUMN retrieved.kind IS

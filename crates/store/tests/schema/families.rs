@@ -63,11 +63,8 @@ const SHOWN_OF_EPISODES: &[Difference] = &[
 
 /// Only a fact is true at some times and not at others.
 const NO_DATES: &[Difference] = &[
-    (
-        "as_of constant timestamptz := time_filter ->> 'as_of'; \
-         by_held constant boolean := time_filter ?| '{first,as_of}' AND NOT is_small;",
-        "",
-    ),
+    ("as_of constant timestamptz := time_filter ->> 'as_of';", ""),
+    ("by_held constant boolean := time_filter ?| '{first,as_of}' AND NOT is_small;", ""),
     (" AND by_held IS NOT TRUE", ""),
     (
         "holding constant timestamptz := \
@@ -100,9 +97,9 @@ const NO_DATES: &[Difference] = &[
 
 /// Only a fact has an entity, which the query may name.
 const NO_NAMES: &[Difference] = &[
+    ("named constant uuid[] := coalesce(translate(p_options ->> 'named', '[]', '{}'), '{}');", ""),
     (
-        "named constant uuid[] := coalesce(translate(p_options ->> 'named', '[]', '{}'), '{}'); \
-         name_weights constant double precision[] := coalesce(translate(p_options ->> 'name_weights', '[]', '{}'), '{}');",
+        "name_weights constant double precision[] := coalesce(translate(p_options ->> 'name_weights', '[]', '{}'), '{}');",
         "",
     ),
     (
@@ -116,7 +113,7 @@ const NO_NAMES: &[Difference] = &[
         "",
     ),
     (" || name_weights", ""),
-    ("terms, r.entity_id, r.object_entity_id, named, weights)", "terms, NULL, NULL, NULL, weights)"),
+    ("terms, r.entity_id, r.object_entity_id, named, legs.weights)", "terms, NULL, NULL, NULL, legs.weights)"),
     (", 'named', ARRAY[r.entity_id, r.object_entity_id] && named", ""),
     (", named", ""),
     (
@@ -192,6 +189,7 @@ fn assert_follows(file: &str, table: &str, differences: &[&[Difference]]) {
 #[test]
 fn the_search_of_rules_follows_that_of_facts() {
     assert_follows("found", "rules", &[SHOWN_OF_RULES, NO_DATES, NO_NAMES, RULES]);
+    assert_follows("legs", "rules", &[NO_DATES, NO_NAMES, RULES]);
     assert_follows("candidates", "rules", &[NO_DATES, NO_NAMES, RULES]);
     assert_follows("pool", "rules", &[RULES]);
     assert_follows("near_exact", "rules", &[RULES]);
@@ -200,6 +198,7 @@ fn the_search_of_rules_follows_that_of_facts() {
 #[test]
 fn the_search_of_episodes_follows_that_of_facts() {
     assert_follows("found", "episodes", &[SHOWN_OF_EPISODES, SESSIONS, NO_DATES, NO_NAMES, EPISODES]);
+    assert_follows("legs", "episodes", &[NO_DATES, NO_NAMES, EPISODES]);
     assert_follows("candidates", "episodes", &[NO_DATES, NO_NAMES, EPISODES]);
     assert_follows("pool", "episodes", &[EPISODES]);
 }
