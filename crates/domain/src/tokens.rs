@@ -1,14 +1,7 @@
 //! The bundled tokenizer for token budgets: the byte-pair encoding `cl100k_base`. The client's model may count slightly
 //! differently, but the count of a text is deterministic.
 
-use std::sync::LazyLock;
-
-use tiktoken::CoreBpe;
-
 use crate::context::TokenCounter;
-
-static CL100K: LazyLock<&CoreBpe> =
-    LazyLock::new(|| tiktoken::get_encoding("cl100k_base").expect("the encoding is compiled in"));
 
 /// Counts tokens of `cl100k_base`. The tables are built on first use and shared by all instances.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +9,7 @@ pub struct Bpe;
 
 impl TokenCounter for Bpe {
     fn count(&self, text: &str) -> usize {
-        CL100K.count(text)
+        tiktoken::get_encoding("cl100k_base").expect("the encoding is compiled in").count(text)
     }
 }
 

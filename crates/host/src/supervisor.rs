@@ -4,6 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use butler_domain::context::TokenCounter;
+use butler_domain::tokens::Bpe;
+
 use crate::host::Host;
 use crate::spool;
 
@@ -18,6 +21,8 @@ const DEMO_CHECK_INTERVAL: Duration = Duration::from_millis(300);
 
 /// Supervises the host until the future is dropped.
 pub async fn watch(host: Arc<Host>) {
+    // Building the tokenizer's tables takes 80 ms, which would block the thread of the first context.
+    drop(tokio::task::spawn_blocking(|| Bpe.count("")));
     // Before the workers, because they remove old idempotency keys.
     spool::deliver(&host).await;
     host.start_workers().await;

@@ -1,4 +1,4 @@
--- The candidates of episodes_found. facts_candidates.sql explains how it works; a test keeps the files equal (tests/schema/families.rs).
+-- The candidates of episodes_legs. facts_candidates.sql explains how it works; a test keeps the files equal (tests/schema/families.rs).
 -- The scope of an episode is its butler, and an episode has no confidence.
 
 CREATE OR REPLACE FUNCTION episodes_near_probed(p_tenant text, p_scope text, p_query vector, p_take integer)

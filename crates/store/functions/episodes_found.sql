@@ -15,7 +15,7 @@ DECLARE
     least_part constant double precision := CASE WHEN is_pairs THEN 0.5 ELSE 0 END;
     good_score constant double precision := CASE WHEN is_pairs OR p_options ? 'corrected' THEN 0.01 ELSE 5 END;
     terms constant tsquery[] := p_terms::tsquery[];
-    take constant integer := 2 * p_limit + 20;
+    take constant integer := 2 * p_limit + 20; -- as in episodes_legs
     tenant_rows constant double precision := (p_pool ->> 'rows')::double precision;
     near_kept integer;
     match_kept integer;

@@ -3,7 +3,7 @@
 -- function for the other tables; a test keeps the three equal (tests/schema/families.rs), so change facts_found first.
 --
 -- Each leg works in two steps, because reading a row's columns behind its vector costs more than comparing the vector:
--- 1. Take a few more candidates than needed by the indexed columns alone (facts_candidates.sql).
+-- 1. Take a few more candidates than needed by the indexed columns alone (facts_legs.sql).
 -- 2. Check validity, confidence and model version of those candidates, rank them, and read the columns to show.
 -- Only when too few candidates pass does a leg look again at every row.
 --
@@ -30,8 +30,7 @@ DECLARE
     -- guessed terms have no such scale.
     good_score constant double precision := CASE WHEN is_pairs OR p_options ? 'corrected' THEN 0.01 ELSE 5 END;
     terms constant tsquery[] := p_terms::tsquery[];
-    -- Candidates of each leg, with room for rows that turn out not to be retrievable.
-    take constant integer := 2 * p_limit + 20;
+    take constant integer := 2 * p_limit + 20; -- as in facts_legs
     tenant_rows constant double precision := (p_pool ->> 'rows')::double precision;
     near_kept integer;
     -- The text of a JSON array of ids or numbers becomes that of an SQL array. A subquery would be a statement of its own.

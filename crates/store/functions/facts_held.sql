@@ -1,4 +1,4 @@
--- The candidates of facts_found for what was true, or believed, at another time, in a store that is too large to compare
+-- The candidates of facts_legs for what was true, or believed, at another time, in a store that is too large to compare
 -- everything that fits. The indexes hold the facts of all times, so this costs about as much as a search of the present.
 
 CREATE OR REPLACE FUNCTION facts_near_held(p_tenant text, p_scope text, p_query vector, p_take integer, p_time_filter jsonb)

@@ -1,8 +1,10 @@
--- The candidates of facts_found: for each leg, a few more than needed, by the indexed columns alone (facts_candidates.sql).
--- rules_legs and episodes_legs are the same function for the other tables, like facts_found.
+-- The candidates of both legs of facts_found: a few more than needed, by the indexed columns alone (facts_candidates.sql).
+-- rules_legs and episodes_legs are the same function for the other tables; a test keeps the three equal
+-- (tests/schema/families.rs), so change facts_legs first.
 --
--- near and matched: places in the table, with their distances and keyword scores. near_taken and match_taken: how many were
--- compared. weights: what each term of the query adds to a keyword score.
+-- near and matched: places in the table, with their distances and keyword scores. near_taken and match_taken: how many
+-- candidates each leg found; of the matches, before the best were chosen. weights: what each term of the query adds to a
+-- keyword score.
 CREATE OR REPLACE FUNCTION facts_legs(
     p_tenant text, p_scope text, p_at timestamptz, p_version uuid, p_query vector, p_strict tsquery, p_broad tsquery,
     p_terms text[], p_factors double precision[], p_limit integer, p_pool jsonb, p_options jsonb,

@@ -1,4 +1,4 @@
--- Candidates of facts_found that only facts have: those of the entities that the query names (named_entities), and edges
+-- Candidates of facts_legs that only facts have: those of the entities that the query names (named_entities), and edges
 -- to them.
 CREATE OR REPLACE FUNCTION facts_match_named(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],

@@ -1,4 +1,4 @@
--- The candidates of rules_found. facts_candidates.sql explains how it works; a test keeps the files equal (tests/schema/families.rs).
+-- The candidates of rules_legs. facts_candidates.sql explains how it works; a test keeps the files equal (tests/schema/families.rs).
 
 CREATE OR REPLACE FUNCTION rules_near_probed(p_tenant text, p_scope text, p_query vector, p_take integer)
 RETURNS TABLE (id uuid, place tid, distance double precision) LANGUAGE plpgsql STABLE ROWS 40 SET enable_sort = off AS $$

@@ -141,6 +141,9 @@ fn server_is_gone(code: &str) -> bool {
 
 /// A statement that writes reached a standby: the connection leads to the wrong server.
 const READ_ONLY: &str = "25006";
+/// A newer program's migration changed the type of a column that a prepared statement returns. A new connection prepares it
+/// again. This is the part of PostgreSQL that says so; its message may be translated.
+const RESULT_CHANGED: &str = "RevalidateCachedQuery";
 /// A replica cancels a read that needs rows the primary has already removed.
 const RECOVERY_CONFLICT: &str = "conflict with recovery";
 
@@ -256,7 +259,11 @@ impl From<sqlx::Error> for StoreError {
             }
             sqlx::Error::Database(database) => {
                 let code = database.code().unwrap_or_default();
-                if server_is_gone(&code) || database.message().contains(RECOVERY_CONFLICT) {
+                let routine = database.try_downcast_ref::<PgDatabaseError>().and_then(|e| e.routine());
+                if server_is_gone(&code)
+                    || database.message().contains(RECOVERY_CONFLICT)
+                    || routine == Some(RESULT_CHANGED)
+                {
                     return Self::Unavailable { reason: database.message().to_owned() };
                 }
                 if code == READ_ONLY {

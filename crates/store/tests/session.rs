@@ -39,6 +39,21 @@ async fn the_tenant_is_told_only_when_it_changes() {
 }
 
 #[tokio::test]
+async fn a_changed_result_type_costs_one_call() {
+    let db = TestDb::new().await;
+    let run = async |statement: &'static str| {
+        let mut conn = db.database().owner().await.unwrap();
+        conn.run(|pg| sqlx::query(statement).execute(pg)).await
+    };
+    run("CREATE TABLE changed (told jsonb)").await.unwrap();
+    run("SELECT told FROM changed").await.unwrap();
+    run("ALTER TABLE changed ALTER told TYPE json").await.unwrap();
+    let refused = run("SELECT told FROM changed").await;
+    assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "{refused:?}");
+    run("SELECT told FROM changed").await.unwrap();
+}
+
+#[tokio::test]
 async fn a_transaction_that_is_not_committed_is_rolled_back() {
     let db = TestDb::new().await;
     let mut conn = db.database().tenant(&tenant("t")).await.unwrap();

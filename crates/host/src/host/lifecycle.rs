@@ -4,8 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use butler_domain::context::TokenCounter;
-use butler_domain::tokens::Bpe;
 use butler_embed::Embedder;
 use butler_fetch::Progress;
 use butler_memory::tool::ToolError;
@@ -53,8 +51,6 @@ impl Host {
             Ok(self.engine.warm_up().await?)
         };
         tokio::try_join!(warm, self.start_butlers(Arc::clone(&progress)))?;
-        // Building its tables would block the thread of the first context.
-        drop(tokio::task::spawn_blocking(|| Bpe.count("")));
         Ok(())
     }
 

@@ -194,3 +194,30 @@ async fn a_context_contains_the_episode_that_the_prompt_is_about() {
     assert!(question.is_some() && question < answer, "both turns, in the order of time: {text}");
     assert!(text.contains("Small talk number 59"), "the rest is for the latest: {text}");
 }
+
+#[tokio::test]
+async fn vectors_of_another_model_choose_no_episode_of_a_context() {
+    let world = MemoryFixture::new().await;
+    let prompt = "where is my instrument?";
+    fact(&world, "prompt", "text", prompt).await;
+    episode(&world, "general", "The violin went to Bergen.", json!({})).await;
+    for n in 0..60 {
+        world.clock.advance_days(0.01);
+        episode(&world, "general", &format!("Small talk number {n} about nothing in particular"), json!({})).await;
+    }
+    world.clock.advance_days(0.01);
+    episode(&world, "general", "Lunch was late.", json!({})).await;
+    world
+        .db
+        .execute(
+            "INSERT INTO embedding_versions (model, version, dimensions) VALUES ('another', '1', 384);
+             UPDATE episodes SET embedding = (SELECT embedding FROM facts) WHERE content NOT LIKE 'Lunch%';
+             UPDATE episodes SET embedding_version_id = (SELECT id FROM embedding_versions WHERE model = 'another')
+                 WHERE content LIKE 'Small talk%'",
+        )
+        .await;
+    let arguments = json!({"trigger_prompt": prompt, "butler": "general", "token_budget": 200});
+    let block = world.call("memory_context", arguments).await.unwrap();
+    let text = block["context"].as_str().unwrap();
+    assert!(text.contains("The violin went to Bergen."), "{text}");
+}
