@@ -27,7 +27,7 @@ impl TestServer {
     }
 
     async fn start() -> anyhow::Result<Self> {
-        let mut server = match std::env::var("BUTLER_TEST_DATABASE_URL") {
+        let server = match std::env::var("BUTLER_TEST_DATABASE_URL") {
             Ok(url) => Self { admin: PgConnectOptions::from_str(&url)?, private: None },
             Err(_) => {
                 let options = butler_postgres::Options {
@@ -39,8 +39,6 @@ impl TestServer {
                 Self { admin: PgConnectOptions::from_str(&private.url("postgres"))?, private: Some(private) }
             }
         };
-        // A new database is written to the log page by page. Compressing them takes about a third of its creation.
-        server.admin = server.admin.options([("wal_compression", "off")]);
         db::remove_leftovers(&server).await?;
         Ok(server)
     }
