@@ -154,9 +154,10 @@ fn every_acknowledged_write_survives_a_killed_server() {
                 scope.spawn(move || load(&address, client, round, &done));
             }
             drop(done);
-            // Wait for one acknowledgement, then kill at a random moment.
-            let first = results.recv().expect("the server answers");
-            acknowledged.push(first);
+            // Wait for two acknowledgements, however slow the machine is, then kill at a random moment.
+            for _ in 0..2 {
+                acknowledged.push(results.recv().expect("the server answers"));
+            }
             std::thread::sleep(Duration::from_micros(u64::from(uuid::Uuid::new_v4().as_fields().0) % 400_000));
             if round % 2 == 1 {
                 kill_postgres(dir.path());
@@ -175,7 +176,6 @@ fn every_acknowledged_write_survives_a_killed_server() {
         assert_consistent(&mut db).await;
     });
     stop(server);
-    assert!(acknowledged.len() >= rounds * 2, "{} writes were acknowledged", acknowledged.len());
 }
 
 /// Stops the server gracefully, together with its private PostgreSQL.
