@@ -1,6 +1,7 @@
 // What people come to the dashboard for, each as they would do it.
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { go, settled, visit } from '../browser.mjs'
 import { accessible } from '../checks.mjs'
 import { test } from '../retry.mjs'
@@ -89,6 +90,11 @@ export function tasks(shared) {
       const { server, browser } = shared
       const tag = await tagged(server, 5)
       const page = await visit(browser, server)
+      // A list that is slow to come must not let anybody act on the versions of before.
+      await page.route('**/api/memory/facts?*', async (route) => {
+        await setTimeout(500)
+        await route.continue()
+      })
       await go(page, `/facts?tag=${tag}`)
       await page.getByRole('status').getByText('5 facts').waitFor()
       const boxes = listed(page).getByRole('checkbox')

@@ -72,9 +72,10 @@ export function useBulk<T extends BulkRow>(kind: Kind, selection: Selection<T>) 
   async function run(verb: string, change: (row: BulkRow) => Promise<Undo | undefined>) {
     setBusy(true)
     const { done, failed } = await doEach(selection.rows, change)
+    // before anything is said, so that nobody acts on an outdated row, such as a fact's earlier version
+    await client.invalidateQueries()
     selection.set(failed.map(({ row }) => row))
     setBusy(false)
-    void client.invalidateQueries()
     if (failed.length > 0) toast(failureText(failed, kind, verb), { tone: 'failed' })
     const undos = done.filter((undo) => undo !== undefined)
     const action = { label: 'Undo', run: () => void takeBack(undos) }
@@ -83,7 +84,7 @@ export function useBulk<T extends BulkRow>(kind: Kind, selection: Selection<T>) 
 
   async function takeBack(undos: Undo[]) {
     const { done, failed } = await doEach(undos, (undo) => undo())
-    void client.invalidateQueries()
+    await client.invalidateQueries()
     if (failed.length > 0) toast(failureText(failed, kind, 'changed back'), { tone: 'failed' })
     if (done.length > 0) toast(`Undone for ${counted(done.length, kind)}.`)
   }
