@@ -3,14 +3,13 @@ CREATE OR REPLACE FUNCTION episodes_legs(
     p_tenant text, p_scope text, p_at timestamptz, p_version uuid, p_query vector, p_strict tsquery, p_broad tsquery,
     p_terms text[], p_factors double precision[], p_limit integer, p_pool jsonb, p_options jsonb,
     OUT near tid[], OUT distances double precision[], OUT near_taken integer, OUT vector_path text, OUT probes integer,
-    OUT matched tid[], OUT scores double precision[], OUT match_taken integer, OUT keyword_path text, OUT weights double precision[])
+    OUT matched tid[], OUT scores double precision[], OUT match_taken integer, OUT keyword_path text, OUT weights double precision[],
+    OUT good_score double precision, OUT is_pairs boolean, OUT take integer)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     by_rank constant boolean := p_options ->> 'mode' = 'keyword';
     any_term constant boolean := (p_options ->> 'any_term')::boolean;
-    least_part constant double precision := CASE WHEN NOT by_rank AND is_paired(p_terms) THEN 0.5 ELSE 0 END;
     terms constant tsquery[] := p_terms::tsquery[];
-    take constant integer := 2 * p_limit + 20;
     tenant_rows constant double precision := (p_pool ->> 'rows')::double precision;
     table_rows constant double precision := (p_pool ->> 'total')::double precision;
     is_small constant boolean := tenant_rows <= small_store_rows();
@@ -29,6 +28,9 @@ DECLARE
     time_filter constant jsonb := (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding');
     fits tid[] := CASE WHEN time_filter IS NOT NULL THEN episodes_fitting(p_tenant, p_scope, p_at, time_filter) END;
 BEGIN
+    is_pairs := NOT by_rank AND is_paired(p_terms);
+    good_score := CASE WHEN is_pairs OR p_options ? 'corrected' THEN 0.01 ELSE 5 END;
+    take := 2 * p_limit + 20;
     near_taken := 0;
     match_taken := 0;
     IF p_query IS NOT NULL AND p_version IS NOT NULL THEN
@@ -115,7 +117,7 @@ BEGIN
         END IF;
         weights := term_weights(p_terms, p_factors, hits, p_pool -> 'terms', greatest(tenant_rows, match_taken));
         SELECT b.places, b.scores INTO matched, scores
-            FROM best_matches(matched, ids, hits, lengths, standings, weights, near, distances, least_part, take) b;
+            FROM best_matches(matched, ids, hits, lengths, standings, weights, near, distances, is_pairs, take) b;
     END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION episodes_legs FROM PUBLIC;

@@ -1,5 +1,5 @@
 -- The ways to find candidates. facts_legs chooses among them. Each returns the place (ctid) of a row and how near it is, or
--- how it matches. They test only what an index knows; facts_found tests the rest.
+-- how it matches. They test only what an index knows; the callers of facts_legs test the rest.
 --
 -- rules_candidates.sql and episodes_candidates.sql are the same for the other tables; a test keeps the three equal
 -- (tests/schema/families.rs).

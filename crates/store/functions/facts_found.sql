@@ -22,15 +22,7 @@ DECLARE
     by_score constant boolean := p_options ->> 'mode' IN ('fused', 'deep');
     any_term constant boolean := (p_options ->> 'any_term')::boolean;
     background constant boolean := (p_options ->> 'background')::boolean;
-    -- Texts share character pairs by chance, so a match of a few says little. The model hardly understands the scripts that
-    -- are searched by pairs, so a row that is only near comes after those that also share a pair.
-    is_pairs constant boolean := NOT by_rank AND is_paired(p_terms);
-    least_part constant double precision := CASE WHEN is_pairs THEN 0.5 ELSE 0 END;
-    -- A keyword score of this size is a good match; if the best is worse, words count less in the fused score. Pairs and
-    -- guessed terms have no such scale.
-    good_score constant double precision := CASE WHEN is_pairs OR p_options ? 'corrected' THEN 0.01 ELSE 5 END;
     terms constant tsquery[] := p_terms::tsquery[];
-    take constant integer := 2 * p_limit + 20; -- as in facts_legs
     tenant_rows constant double precision := (p_pool ->> 'rows')::double precision;
     near_kept integer;
     -- The text of a JSON array of ids or numbers becomes that of an SQL array. A subquery would be a statement of its own.
@@ -67,10 +59,11 @@ BEGIN
                    nullif(c.score, 0) AS score
             FROM checked c),
         standing AS (SELECT j.*, j.score AS standing FROM judged j),
-        -- ties: the nearer first, then newer, then id
+        -- Ties: the nearer first, then newer, then id. The model hardly understands the scripts that are searched by pairs of
+        -- characters, so a row that is only near comes after those that also share a pair.
         placed AS (
             SELECT s.*,
-                   row_number() OVER (ORDER BY is_pairs AND s.score IS NULL, s.distance, s.created_at DESC, s.id) AS near_place,
+                   row_number() OVER (ORDER BY legs.is_pairs AND s.score IS NULL, s.distance, s.created_at DESC, s.id) AS near_place,
                    row_number() OVER (ORDER BY s.standing DESC NULLS LAST, s.distance, s.created_at DESC, s.id) AS match_place
             FROM standing s),
         ranked AS (
@@ -86,7 +79,7 @@ BEGIN
             SELECT s.*,
                    coalesce((max(s.distance) OVER () - s.distance) / nullif(max(s.distance) OVER () - min(s.distance) OVER (), 0),
                             (s.distance IS NOT NULL)::integer) AS nearness,
-                   power(coalesce(s.score, 0) / greatest(max(s.score) OVER (), good_score), 1.5) AS wording
+                   power(coalesce(s.score, 0) / greatest(max(s.score) OVER (), legs.good_score), 1.5) AS wording
             FROM standing s
             WHERE by_score),
         summed AS (SELECT s.*, 0.5 * s.nearness + 0.5 * s.wording AS sum FROM scaled s),
@@ -139,17 +132,17 @@ BEGIN
 
         -- Too few candidates passed although there were more: test every row, whatever it costs.
         IF near_kept < p_limit AND legs.vector_path IN ('exact', 'ann')
-           AND (legs.near_taken = take OR (legs.probes > 0 AND legs.near_taken < tenant_rows)) THEN
+           AND (legs.near_taken = legs.take OR (legs.probes > 0 AND legs.near_taken < tenant_rows)) THEN
             legs.vector_path := legs.vector_path || '+all';
             SELECT array_agg(n.place), array_agg(n.distance) INTO legs.near, legs.distances
-                FROM facts_near_all(p_tenant, p_scope, p_at, p_min, holding, p_version, p_query, take) n;
+                FROM facts_near_all(p_tenant, p_scope, p_at, p_min, holding, p_version, p_query, legs.take) n;
             CONTINUE;
         END IF;
-        IF time_filter IS NULL AND match_kept < p_limit AND legs.match_taken > take AND cardinality(legs.matched) = take AND legs.keyword_path NOT LIKE '%+all' THEN
+        IF time_filter IS NULL AND match_kept < p_limit AND legs.match_taken > legs.take AND cardinality(legs.matched) = legs.take AND legs.keyword_path NOT LIKE '%+all' THEN
             legs.keyword_path := legs.keyword_path || '+all';
             SELECT b.places, b.scores INTO legs.matched, legs.scores
                 FROM facts_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, p_at, p_min, holding) a,
-                     best_matches(a.places, a.ids, a.hits, a.lengths, a.standings, legs.weights, legs.near, legs.distances, least_part, take) b;
+                     best_matches(a.places, a.ids, a.hits, a.lengths, a.standings, legs.weights, legs.near, legs.distances, legs.is_pairs, legs.take) b;
             CONTINUE;
         END IF;
         RETURN answer;

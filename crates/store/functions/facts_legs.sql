@@ -1,25 +1,25 @@
--- The candidates of both legs of facts_found: a few more than needed, by the indexed columns alone (facts_candidates.sql).
--- rules_legs and episodes_legs are the same function for the other tables; a test keeps the three equal
--- (tests/schema/families.rs), so change facts_legs first.
+-- The candidates of both legs of a search: more than are wanted, by the indexed columns alone (facts_candidates.sql). The
+-- caller tests and ranks them: facts_found, and for the conversations of a context related_sessions. rules_legs and
+-- episodes_legs are the same function for the other tables; a test keeps the three equal (tests/schema/families.rs), so
+-- change facts_legs first. The parameters are those of facts_found.
 --
 -- near and matched: places in the table, with their distances and keyword scores. near_taken and match_taken: how many
--- candidates each leg found; of the matches, before the best were chosen. weights: what each term of the query adds to a
--- keyword score.
+-- candidates each leg found; of the matches, before the best were chosen. vector_path, probes and keyword_path: how they were
+-- found. weights: what each term of the query, then each name, adds to a keyword score; good_score: the score of a good
+-- match. is_pairs: the query consists of pairs of characters. take: how many candidates a leg returns at most.
 CREATE OR REPLACE FUNCTION facts_legs(
     p_tenant text, p_scope text, p_at timestamptz, p_version uuid, p_query vector, p_strict tsquery, p_broad tsquery,
     p_terms text[], p_factors double precision[], p_limit integer, p_pool jsonb, p_options jsonb,
     OUT near tid[], OUT distances double precision[], OUT near_taken integer, OUT vector_path text, OUT probes integer,
-    OUT matched tid[], OUT scores double precision[], OUT match_taken integer, OUT keyword_path text, OUT weights double precision[])
+    OUT matched tid[], OUT scores double precision[], OUT match_taken integer, OUT keyword_path text, OUT weights double precision[],
+    OUT good_score double precision, OUT is_pairs boolean, OUT take integer)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     -- A variable, because with the literal the planner would read the index of all tenants' active facts.
     active constant text := 'active';
     by_rank constant boolean := p_options ->> 'mode' = 'keyword';
     any_term constant boolean := (p_options ->> 'any_term')::boolean;
-    least_part constant double precision := CASE WHEN NOT by_rank AND is_paired(p_terms) THEN 0.5 ELSE 0 END;
     terms constant tsquery[] := p_terms::tsquery[];
-    -- Candidates of each leg, with room for rows that turn out not to be retrievable.
-    take constant integer := 2 * p_limit + 20;
     tenant_rows constant double precision := (p_pool ->> 'rows')::double precision;
     table_rows constant double precision := (p_pool ->> 'total')::double precision;
     is_small constant boolean := tenant_rows <= small_store_rows();
@@ -47,6 +47,11 @@ DECLARE
     fits tid[] := CASE WHEN time_filter IS NOT NULL AND by_held IS NOT TRUE
                        THEN facts_fitting(p_tenant, p_scope, p_at, time_filter) END;
 BEGIN
+    is_pairs := NOT by_rank AND is_paired(p_terms);
+    -- If the best keyword score is worse, words count less in a fused score. Pairs and guessed terms have no such scale.
+    good_score := CASE WHEN is_pairs OR p_options ? 'corrected' THEN 0.01 ELSE 5 END;
+    -- Candidates of each leg, with room for rows that turn out not to be retrievable.
+    take := 2 * p_limit + 20;
     near_taken := 0;
     match_taken := 0;
     -- The semantic leg: candidates.
@@ -172,7 +177,7 @@ BEGIN
         END IF;
         weights := term_weights(p_terms, p_factors, hits, p_pool -> 'terms', greatest(tenant_rows, match_taken)) || name_weights;
         SELECT b.places, b.scores INTO matched, scores
-            FROM best_matches(matched, ids, hits, lengths, standings, weights, near, distances, least_part, take) b;
+            FROM best_matches(matched, ids, hits, lengths, standings, weights, near, distances, is_pairs, take) b;
     END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION facts_legs FROM PUBLIC;

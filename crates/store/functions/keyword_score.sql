@@ -81,10 +81,11 @@ COMMENT ON FUNCTION term_weights IS
     'What each term of the query adds to a keyword score. p_factors: less than 1 for a guessed term. p_hits: of all candidates.';
 
 -- p_standings replace the scores in mode `keyword`. Of rows with equal scores the nearer comes first: what is not among
--- the nearest of the semantic leg is further away than all of those. p_least: the part of the best score that a row needs.
+-- the nearest of the semantic leg is further away than all of those. p_is_pairs: the query consists of pairs of characters.
+-- Texts share a few of those by chance, so a row needs half of the best score.
 CREATE OR REPLACE FUNCTION best_matches(
     p_places tid[], p_ids uuid[], p_hits bigint[], p_lengths integer[], p_standings double precision[],
-    p_weights double precision[], p_near tid[], p_distances double precision[], p_least double precision, p_take integer,
+    p_weights double precision[], p_near tid[], p_distances double precision[], p_is_pairs boolean, p_take integer,
     OUT places tid[], OUT scores double precision[])
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -103,9 +104,9 @@ BEGIN
                            GROUP BY h.hits) k ON k.hits = p_hits[i]) m
           LEFT JOIN unnest(p_near, p_distances) AS n (place, distance) ON n.place = p_places[m.i]
           ORDER BY m.score DESC NULLS LAST, n.distance, p_ids[m.i] DESC LIMIT p_take) b;
-    IF p_least > 0 THEN
+    IF p_is_pairs THEN
         SELECT array_agg(b.place), array_agg(b.score) INTO places, scores
-        FROM unnest(places, scores) AS b (place, score) WHERE b.score >= p_least * scores[1];
+        FROM unnest(places, scores) AS b (place, score) WHERE b.score >= 0.5 * scores[1];
     END IF;
 END $$;
 COMMENT ON FUNCTION best_matches IS 'The best p_take keyword matches with their scores.';

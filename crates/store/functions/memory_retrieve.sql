@@ -62,7 +62,6 @@ DECLARE
     named uuid[];
     name_weights double precision[];
     sessions uuid[];
-    legs record;
     found retrieved[] := '{}';
     broad_query tsquery;
     fact_query tsquery;
@@ -179,29 +178,14 @@ BEGIN
         RETURN NEXT pool_row('episode', learned, pool || jsonb_build_object('corrections', corrections, 'ms', 1000 * date_part('epoch', clock_timestamp() - began)));
     END IF;
 
-    -- Comparing every turn takes too long for the start of a session: only the conversations of the best candidates.
+    -- Comparing every turn takes too long for the start of a session: only those of the best conversations.
     IF (p_request ->> 'related')::integer > 0 AND EXISTS (SELECT FROM episodes r WHERE r.tenant_id = p_tenant) THEN
         learned := NOT coalesce(p_pools ? 'episode', false);
         pool := CASE WHEN learned THEN memory_pool('episodes', p_tenant, scope) ELSE p_pools -> 'episode' END;
-        -- `fused`, because the mode of the call is for facts and rules.
-        legs := episodes_legs(p_tenant, scope, at, version, query, strict_query, broad_query, terms, factors,
-                              (p_request ->> 'related')::integer, pool, options || '{"mode": "fused"}');
-        -- Unlike a search, a context does not look again at every row if most candidates have expired.
-        SELECT array_agg(DISTINCT b.session) INTO sessions
-            FROM (SELECT c.session
-                  FROM (SELECT r.id, r.occurred_at, coalesce(r.session_id, r.id) AS session, m.score,
-                               CASE WHEN r.embedding_version_id = version AND n.distance <= 2 THEN n.distance END AS distance
-                        FROM unnest(legs.near, legs.distances) AS n (place, distance)
-                        FULL JOIN unnest(legs.matched, legs.scores) AS m (place, score) ON m.place = n.place
-                        JOIN episodes r ON r.ctid = coalesce(n.place, m.place)
-                        WHERE episode_is_alive(r.expires_at, at)) c
-                  -- both legs scaled to 0..1; 0 for what only the other leg has
-                  ORDER BY coalesce((max(c.distance) OVER () - c.distance)
-                                    / nullif(max(c.distance) OVER () - min(c.distance) OVER (), 0), (c.distance IS NOT NULL)::integer)
-                           + coalesce(power(c.score / nullif(max(c.score) OVER (), 0), 1.5), 0) DESC, c.occurred_at DESC, c.id
-                  LIMIT (p_request ->> 'related')::integer) b;
+        sessions := related_sessions(p_tenant, scope, at, version, query, strict_query, broad_query, terms, factors,
+                                     (p_request ->> 'related')::integer, pool, options);
         RETURN QUERY SELECT * FROM episodes_deep('related', p_tenant, scope, at, version, query, strict_query, terms, factors, p_request ->> 'query',
-                                                 (p_request ->> 'related')::integer, deep, false, coalesce(sessions, '{}'), pool, NULL);
+                                                 (p_request ->> 'related')::integer, deep, false, sessions, pool, NULL);
         RETURN NEXT pool_row('episode', learned, pool);
     END IF;
     IF (p_request ->> 'recent')::integer > 0 THEN

@@ -10,11 +10,7 @@ DECLARE
     by_score constant boolean := p_options ->> 'mode' IN ('fused', 'deep');
     any_term constant boolean := (p_options ->> 'any_term')::boolean;
     background constant boolean := (p_options ->> 'background')::boolean;
-    is_pairs constant boolean := NOT by_rank AND is_paired(p_terms);
-    least_part constant double precision := CASE WHEN is_pairs THEN 0.5 ELSE 0 END;
-    good_score constant double precision := CASE WHEN is_pairs OR p_options ? 'corrected' THEN 0.01 ELSE 5 END;
     terms constant tsquery[] := p_terms::tsquery[];
-    take constant integer := 2 * p_limit + 20; -- as in rules_legs
     tenant_rows constant double precision := (p_pool ->> 'rows')::double precision;
     near_kept integer;
     match_kept integer;
@@ -45,7 +41,7 @@ BEGIN
         standing AS (SELECT j.*, j.score AS standing FROM judged j),
         placed AS (
             SELECT s.*,
-                   row_number() OVER (ORDER BY is_pairs AND s.score IS NULL, s.distance, s.created_at DESC, s.id) AS near_place,
+                   row_number() OVER (ORDER BY legs.is_pairs AND s.score IS NULL, s.distance, s.created_at DESC, s.id) AS near_place,
                    row_number() OVER (ORDER BY s.standing DESC NULLS LAST, s.distance, s.created_at DESC, s.id) AS match_place
             FROM standing s),
         ranked AS (
@@ -59,7 +55,7 @@ BEGIN
             SELECT s.*,
                    coalesce((max(s.distance) OVER () - s.distance) / nullif(max(s.distance) OVER () - min(s.distance) OVER (), 0),
                             (s.distance IS NOT NULL)::integer) AS nearness,
-                   power(coalesce(s.score, 0) / greatest(max(s.score) OVER (), good_score), 1.5) AS wording
+                   power(coalesce(s.score, 0) / greatest(max(s.score) OVER (), legs.good_score), 1.5) AS wording
             FROM standing s
             WHERE by_score),
         summed AS (SELECT s.*, 0.5 * s.nearness + 0.5 * s.wording AS sum FROM scaled s),
@@ -106,17 +102,17 @@ BEGIN
                        ELSE k.semantic_rank IS NOT NULL OR k.keyword_rank IS NOT NULL END;
 
         IF near_kept < p_limit AND legs.vector_path IN ('exact', 'ann')
-           AND (legs.near_taken = take OR (legs.probes > 0 AND legs.near_taken < tenant_rows)) THEN
+           AND (legs.near_taken = legs.take OR (legs.probes > 0 AND legs.near_taken < tenant_rows)) THEN
             legs.vector_path := legs.vector_path || '+all';
             SELECT array_agg(n.place), array_agg(n.distance) INTO legs.near, legs.distances
-                FROM rules_near_all(p_tenant, p_scope, p_at, p_min, p_version, p_query, take) n;
+                FROM rules_near_all(p_tenant, p_scope, p_at, p_min, p_version, p_query, legs.take) n;
             CONTINUE;
         END IF;
-        IF time_filter IS NULL AND match_kept < p_limit AND legs.match_taken > take AND cardinality(legs.matched) = take AND legs.keyword_path NOT LIKE '%+all' THEN
+        IF time_filter IS NULL AND match_kept < p_limit AND legs.match_taken > legs.take AND cardinality(legs.matched) = legs.take AND legs.keyword_path NOT LIKE '%+all' THEN
             legs.keyword_path := legs.keyword_path || '+all';
             SELECT b.places, b.scores INTO legs.matched, legs.scores
                 FROM rules_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, p_at, p_min) a,
-                     best_matches(a.places, a.ids, a.hits, a.lengths, a.standings, legs.weights, legs.near, legs.distances, least_part, take) b;
+                     best_matches(a.places, a.ids, a.hits, a.lengths, a.standings, legs.weights, legs.near, legs.distances, legs.is_pairs, legs.take) b;
             CONTINUE;
         END IF;
         RETURN answer;

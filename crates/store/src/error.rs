@@ -38,7 +38,8 @@ pub enum StoreError {
     NewerFunctions { found: i32, known: i32, missing: String },
     #[error("the database is not migrated: {reason}")]
     NotMigrated { reason: String },
-    /// The server is lost, restarting or out of connections. The next call may succeed.
+    /// The server is lost, restarting or out of connections, or a migration outdated a prepared statement. The next call may
+    /// succeed.
     #[error("the database is unavailable: {reason}")]
     Unavailable { reason: String },
     /// The private server, which this program restarts, is down. Nothing was written.
@@ -141,8 +142,8 @@ fn server_is_gone(code: &str) -> bool {
 
 /// A statement that writes reached a standby: the connection leads to the wrong server.
 const READ_ONLY: &str = "25006";
-/// A newer program's migration changed the type of a column that a prepared statement returns. A new connection prepares it
-/// again. This is the part of PostgreSQL that says so; its message may be translated.
+/// The function of PostgreSQL that refuses a prepared statement because a newer program's migration changed a type in its
+/// result. A new connection prepares it again. The error's message may be translated, this name is not.
 const RESULT_CHANGED: &str = "RevalidateCachedQuery";
 /// A replica cancels a read that needs rows the primary has already removed.
 const RECOVERY_CONFLICT: &str = "conflict with recovery";

@@ -187,16 +187,18 @@ async fn a_context_contains_the_episode_that_the_prompt_is_about() {
         world.clock.advance_days(0.01);
         episode(&world, "general", &format!("Small talk number {n} about nothing in particular"), json!({})).await;
     }
-    let arguments = json!({"trigger_prompt": "violin repair", "butler": "general", "token_budget": 200});
-    let block = world.call("memory_context", arguments).await.unwrap();
-    let text = block["context"].as_str().unwrap();
-    let (question, answer) = (text.find("Where did you leave"), text.find("repair shop in Bergen"));
-    assert!(question.is_some() && question < answer, "both turns, in the order of time: {text}");
-    assert!(text.contains("Small talk number 59"), "the rest is for the latest: {text}");
+    for mode in ["hybrid", "keyword", "deep"] {
+        let prompt = json!({"trigger_prompt": "violin repair", "butler": "general", "token_budget": 200, "mode": mode});
+        let block = world.call("memory_context", prompt).await.unwrap();
+        let text = block["context"].as_str().unwrap();
+        let (question, answer) = (text.find("Where did you leave"), text.find("repair shop in Bergen"));
+        assert!(question.is_some() && question < answer, "{mode}: both turns, in the order of time: {text}");
+        assert!(text.contains("Small talk number 59"), "{mode}: the rest is for the latest: {text}");
+    }
 }
 
 #[tokio::test]
-async fn vectors_of_another_model_choose_no_episode_of_a_context() {
+async fn vectors_of_another_model_displace_no_episode_of_a_context() {
     let world = MemoryFixture::new().await;
     let prompt = "where is my instrument?";
     fact(&world, "prompt", "text", prompt).await;
