@@ -1,11 +1,10 @@
-//! The background work of a long-running process: it starts the workers, restarts the private PostgreSQL if it dies,
+//! The background work of a long-running process: it prepares the tokenizer, starts the workers, restarts the private PostgreSQL if it dies,
 //! retries butlers that could not start, delivers spooled calls, and follows `butler demo`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use butler_domain::context::TokenCounter;
-use butler_domain::tokens::Bpe;
+use butler_domain::tokens;
 
 use crate::host::Host;
 use crate::spool;
@@ -21,8 +20,8 @@ const DEMO_CHECK_INTERVAL: Duration = Duration::from_millis(300);
 
 /// Supervises the host until the future is dropped.
 pub async fn watch(host: Arc<Host>) {
-    // Building the tokenizer's tables takes 80 ms, which would block the thread of the first context.
-    drop(tokio::task::spawn_blocking(|| Bpe.count("")));
+    // Otherwise the first context would wait for it.
+    drop(tokio::task::spawn_blocking(tokens::prepare));
     // Before the workers, because they remove old idempotency keys.
     spool::deliver(&host).await;
     host.start_workers().await;

@@ -121,7 +121,7 @@ jit = off
 
 # durability is PostgreSQL's default (fsync and full_page_writes on); these settings only spread the writes
 wal_level = replica
-# Vectors do not compress, and trying takes 0.4 ms for each page that a call is the first to change after a checkpoint.
+# Pages of tables with vectors shrink by only a seventh, and the first call that changes one after a checkpoint waits for it.
 wal_compression = off
 max_wal_size = 1GB
 min_wal_size = 80MB

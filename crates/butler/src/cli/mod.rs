@@ -219,8 +219,7 @@ fn on_one_thread(command: impl Future<Output = Result<(), HostError>>) -> Result
 /// Upper limit of worker threads. Commands wait for database and network, so more threads would only use memory.
 const WORKERS: usize = 4;
 
-/// The stack of a worker thread. In builds that are not optimised for speed, counting tokens puts 1.2 MB on it the first
-/// time, more than half of the usual 2 MB.
+/// The stack of a worker thread. In a debug build, the tokenizer puts 1.2 MB on it (ADR 209), more than half of the usual 2 MB.
 const STACK: usize = 4 << 20;
 
 fn on_runtime(command: impl Future<Output = Result<(), HostError>>) -> Result<(), HostError> {
