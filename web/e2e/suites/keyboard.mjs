@@ -9,6 +9,8 @@ export function keyboard(shared) {
       const page = await visit(shared.browser, shared.server)
       await go(page, '/facts')
       await page.getByRole('list', { name: 'Facts' }).waitFor()
+      const count = page.locator('main').getByRole('status')
+      const all = await count.innerText()
       await page.keyboard.press('/')
       assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('type')), 'search')
       await page.keyboard.press('j')
@@ -17,7 +19,9 @@ export function keyboard(shared) {
         'j',
         'shortcuts are off while typing',
       )
+      await count.getByText(/match/).waitFor()
       await page.getByRole('searchbox', { name: 'Search facts', exact: true }).fill('')
+      await count.getByText(all, { exact: true }).waitFor()
       await page.evaluate(() => document.activeElement?.blur())
       const focused = () => page.evaluate(() => document.activeElement?.getAttribute('href'))
       await page.keyboard.press('j')
@@ -27,6 +31,8 @@ export function keyboard(shared) {
       assert.notEqual(first, second)
       await page.keyboard.press('k')
       assert.equal(await focused(), first)
+      // the buttons of a row come after its text
+      await page.locator('[data-row]:focus-within').getByTitle('Edit (e)').waitFor()
       await page.keyboard.press('e')
       await page.getByRole('dialog').getByRole('textbox', { name: 'Content', exact: true }).waitFor()
       await page.keyboard.press('Escape')
