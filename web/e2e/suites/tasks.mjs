@@ -109,7 +109,9 @@ export function tasks(shared) {
       await page.getByText(`4 facts tagged ${tag}-sorted.`).waitFor()
       assert.equal((await factsWith(server, `${tag}-sorted`)).length, 4)
       await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+      await boxes.nth(0).click()
       await page.getByText('Undone for 4 facts.').waitFor()
+      await bar.waitFor({ state: 'hidden' })
       assert.equal((await factsWith(server, `${tag}-sorted`)).length, 0)
       assert.equal((await factsWith(server, tag)).length, 5)
 

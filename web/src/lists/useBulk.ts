@@ -72,20 +72,24 @@ export function useBulk<T extends BulkRow>(kind: Kind, selection: Selection<T>) 
   async function run(verb: string, change: (row: BulkRow) => Promise<Undo | undefined>) {
     setBusy(true)
     const { done, failed } = await doEach(selection.rows, change)
-    // before anything is said, so that nobody acts on an outdated row, such as a fact's earlier version
+    if (failed.length > 0) toast(failureText(failed, kind, verb), { tone: 'failed' })
+    // before success is reported, so that nobody acts on an outdated row, such as a fact's earlier version
     await client.invalidateQueries()
     selection.set(failed.map(({ row }) => row))
     setBusy(false)
-    if (failed.length > 0) toast(failureText(failed, kind, verb), { tone: 'failed' })
     const undos = done.filter((undo) => undo !== undefined)
     const action = { label: 'Undo', run: () => void takeBack(undos) }
     if (done.length > 0) toast(`${counted(done.length, kind)} ${verb}.`, undos.length > 0 ? { action } : {})
   }
 
   async function takeBack(undos: Undo[]) {
+    setBusy(true)
     const { done, failed } = await doEach(undos, (undo) => undo())
-    await client.invalidateQueries()
     if (failed.length > 0) toast(failureText(failed, kind, 'changed back'), { tone: 'failed' })
+    await client.invalidateQueries()
+    // a selected row may be a version that the undo has replaced
+    selection.set([])
+    setBusy(false)
     if (done.length > 0) toast(`Undone for ${counted(done.length, kind)}.`)
   }
 
