@@ -1,5 +1,5 @@
-//! The background work of a long-running process: it prepares the tokenizer, starts the workers, restarts the private PostgreSQL if it dies,
-//! retries butlers that could not start, delivers spooled calls, and follows `butler demo`.
+//! The background work of a long-running process: it prepares the tokenizer, starts the workers, restarts the private
+//! PostgreSQL if it dies, retries butlers that could not start, delivers spooled calls, and follows `butler demo`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const DEMO_CHECK_INTERVAL: Duration = Duration::from_millis(300);
 
 /// Supervises the host until the future is dropped.
 pub async fn watch(host: Arc<Host>) {
-    // Otherwise the first context would wait for it.
+    // In the background now, so that the first context need not build the tables.
     drop(tokio::task::spawn_blocking(tokens::prepare));
     // Before the workers, because they remove old idempotency keys.
     spool::deliver(&host).await;

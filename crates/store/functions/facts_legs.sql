@@ -6,7 +6,8 @@
 -- near and matched: places in the table, with their distances and keyword scores. near_taken and match_taken: how many
 -- candidates each leg found; of the matches, before the best were chosen. vector_path, probes and keyword_path: how they were
 -- found. weights: what each term of the query, then each name, adds to a keyword score; good_score: the score of a good
--- match. is_pairs: the query consists of pairs of characters. take: how many candidates a leg returns at most.
+-- match. is_pairs: the query consists of pairs of characters; false in mode `keyword`, which does not treat them differently.
+-- take: how many candidates a leg returns at most.
 CREATE OR REPLACE FUNCTION facts_legs(
     p_tenant text, p_scope text, p_at timestamptz, p_version uuid, p_query vector, p_strict tsquery, p_broad tsquery,
     p_terms text[], p_factors double precision[], p_limit integer, p_pool jsonb, p_options jsonb,
