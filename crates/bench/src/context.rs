@@ -118,6 +118,7 @@ pub fn context_of(tenant: &str, prompt: &str) -> Value {
 
 /// Statements per call, counted on the connection that serves it and already has the tenant set.
 async fn statements(world: &World, tenant: &TenantId, dice: &mut Dice) -> anyhow::Result<f64> {
+    let memory = world.through_one_session().await?;
     let mut sent = [0; 3];
     for counted in &mut sent {
         let request = ContextRequest {
@@ -130,8 +131,8 @@ async fn statements(world: &World, tenant: &TenantId, dice: &mut Dice) -> anyhow
             time_filter: Default::default(),
             changes_since: None,
         };
-        world.memory.context(&Call::internal(&world.memory, tenant.clone(), "bench"), &request).await?;
-        *counted = world.memory.db().relaxed(tenant).await?.statements();
+        memory.context(&Call::internal(&memory, tenant.clone(), "bench"), &request).await?;
+        *counted = memory.db().relaxed(tenant).await?.statements();
     }
     Ok((sent[2] - sent[1]) as f64)
 }

@@ -46,14 +46,13 @@ impl World {
             ..EngineOptions::default()
         });
         engine.warm_up().await?;
-        let memory = Memory::new(MemoryParts {
-            butler: Butler::new("bench")?,
-            db,
-            embedder: engine.clone(),
-            clock: Arc::new(SystemClock),
-            config: MemoryConfig::default(),
-        });
-        Ok(Self { memory, engine, url, server, _data: data })
+        Ok(Self { memory: memory_on(db, engine.clone())?, engine, url, server, _data: data })
+    }
+
+    /// The same memory through a single session, which then sends every statement of a call.
+    pub async fn through_one_session(&self) -> anyhow::Result<Memory> {
+        let options = DatabaseOptions { pool_size: 1, ..DatabaseOptions::new(self.url.clone()) };
+        memory_on(Database::connect(options).await?, self.engine.clone())
     }
 
     /// Runs the cheapest statement a reader can run: the lower bound for every call.
@@ -69,4 +68,14 @@ impl World {
             None => Ok(()),
         }
     }
+}
+
+fn memory_on(db: Database, embedder: Arc<Engine>) -> anyhow::Result<Memory> {
+    Ok(Memory::new(MemoryParts {
+        butler: Butler::new("bench")?,
+        db,
+        embedder,
+        clock: Arc::new(SystemClock),
+        config: MemoryConfig::default(),
+    }))
 }

@@ -45,7 +45,7 @@ pub struct ContextRequest {
 const RELATED: usize = 40;
 
 impl Memory {
-    /// Builds the block with one statement and counts a reference to each memory in it. The count is written later.
+    /// Builds the block from one search and counts a reference to each memory in it. The count is written later.
     pub async fn context(&self, call: &Call, request: &ContextRequest) -> Result<ContextBlock, MemoryError> {
         let built = self.build_context(call, request).await?;
         self.serve(call, ServedBy::Context, &request.trigger_prompt, &built.served());

@@ -58,7 +58,7 @@ impl RecallInput {
 }
 
 impl Memory {
-    /// Recalls with one statement and counts a reference to each result. The count is written later, so the caller does
+    /// Searches as [`Self::search`] does and counts a reference to each result. The count is written later, so the caller does
     /// not wait for it.
     pub async fn recall(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
         let output = self.recall_uncounted(call, input).await?;

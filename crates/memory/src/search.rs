@@ -82,7 +82,7 @@ pub struct SearchOutput {
 }
 
 impl Memory {
-    /// Searches with one statement. Unlike a recall, a search does not count as a reference.
+    /// Searches with one call of the database. Unlike a recall, a search does not count as a reference.
     pub async fn search(&self, call: &Call, input: &SearchInput) -> Result<SearchOutput, MemoryError> {
         let mut ranked = self.rank_search(call, input).await?;
         ranked.hits.truncate(input.limit);
@@ -204,7 +204,7 @@ impl Memory {
         let has_words = has_query && input.mode != Mode::Semantic;
         let words = has_words.then(|| preprocess_search_query(&input.query));
         let request = Retrieve {
-            types: if has_query { &input.types } else { &[] },
+            types: if has_query { input.types.clone() } else { Vec::new() },
             scope: input.scope.as_ref().map(Scope::as_str),
             at: call.now,
             min_confidence: input.min_confidence,

@@ -20,7 +20,7 @@ pub const SECTIONS: &[(&str, &str, &str)] = &[
     (
         "recall",
         "Recall",
-        "The floor is the time to embed the query plus one `SELECT 1` on the same pool. Over HTTP the server itself measures the embedding, in every other call. A test asserts the number of statements: search 2, recall 2, context 2.",
+        "The floor is the time to embed the query plus one `SELECT 1` on the same pool. Over HTTP the server itself measures the embedding, in every other call. A test asserts the number of statements through a single connection: search 2, recall 2, context 2.",
     ),
     (
         "context",

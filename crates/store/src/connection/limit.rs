@@ -131,6 +131,11 @@ impl ConnectionLimit {
         pools.push(pool);
     }
 
+    /// Whether fewer than half of the connections are open, so that one more takes no other butler's place.
+    pub fn has_room(&self) -> bool {
+        2 * self.open() < self.limit.load(Ordering::Relaxed)
+    }
+
     /// Waits for the right to open a connection, and closes an idle one if necessary.
     pub async fn permit(&self, timeout: Duration) -> Result<Permit, StoreError> {
         if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {

@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 
 use crate::connection::manager::{Kind, Manager};
 use crate::connection::session::Session;
+use crate::connection::target::ServerRole;
 use crate::error::StoreError;
 
 /// How long to wait for a server that was reachable before. A restart takes less, and nothing of the caller was sent yet.
@@ -106,6 +107,27 @@ pub(crate) fn end(session: Session) {
 /// A session borrowed from its pool.
 pub struct Conn {
     object: Option<Object<Manager>>,
+}
+
+impl Conn {
+    /// A second session of the same tenant, if one is idle, so that a call can do two things at the same time. If none is, and
+    /// there is room for more, one is opened for later calls: this one would wait for it longer than it would save.
+    /// Never on a replica, where another session may have replayed less.
+    pub(crate) async fn beside(&self) -> Option<Conn> {
+        let object = self.object.as_ref()?;
+        let (pool, tenant) = (Object::pool(object)?, object.tenant()?);
+        let (manager, status) = (pool.manager(), pool.status());
+        if manager.target.role != ServerRole::Primary {
+            return None;
+        }
+        if status.available > 0 {
+            return of_tenant(&pool, tenant, acquire_once).await.ok();
+        }
+        if status.size < status.max_size && manager.limit.has_room() {
+            tokio::spawn(async move { drop(acquire_once(&pool).await) });
+        }
+        None
+    }
 }
 
 impl Deref for Conn {

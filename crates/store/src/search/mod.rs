@@ -1,27 +1,33 @@
 //! Retrieval: the statement behind search, recall and context.
 //!
-//! `functions/memory_retrieve.sql` does the work: one statement for all types and both legs.
+//! `functions/memory_retrieve.sql` does the work: one statement for all types and both legs. If a processor and a session are
+//! idle, it is sent twice, side by side: for the facts, which take the longest, and for everything else.
 
 mod info;
 mod pools;
 pub mod train;
 
 use std::collections::BTreeSet;
+use std::num::NonZero;
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
 
 use butler_domain::{MemoryType, TenantId, Timestamp};
+use futures::future::join;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::types::{Json, JsonRawValue};
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-use crate::{Session, StoreError};
+use crate::{Conn, Session, StoreError};
 pub use info::{FusedScore, MatchInfo, Pool, Reached, StoreBackground, StoreInfo, TimeFilterRow};
 pub use pools::Pools;
 
 /// What to retrieve. Each leg of each type finds at most `limit` rows. `functions/memory_retrieve.sql` reads it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Retrieve<'a> {
-    pub types: &'a [MemoryType],
+    pub types: Vec<MemoryType>,
     /// Facts and rules of this scope and of `global`, and episodes of this butler; `None` means all.
     pub scope: Option<&'a str>,
     pub at: Timestamp,
@@ -68,6 +74,18 @@ pub struct Retrieve<'a> {
     /// Also return the facts and episodes of this period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<TimeFilterRow>,
+}
+
+impl Retrieve<'_> {
+    /// The request for the facts and the one for everything else, if it asks for both.
+    fn parts(&self) -> Option<(Retrieve<'_>, Retrieve<'_>)> {
+        let (facts, others): (Vec<_>, Vec<_>) = self.types.iter().copied().partition(|kind| *kind == MemoryType::Fact);
+        if facts.is_empty() || (others.is_empty() && self.related == 0 && self.recent == 0) {
+            return None;
+        }
+        let facts = Retrieve { types: facts, related: 0, recent: 0, ..self.clone() };
+        Some((facts, Retrieve { types: others, ..self.clone() }))
+    }
 }
 
 /// The result of [`retrieve`].
@@ -130,15 +148,44 @@ pub struct RetrievedMemory {
     pub matched: MatchInfo,
 }
 
-/// Retrieves memories, in one statement.
+/// The processors that retrievals may keep busy. Statements side by side finish sooner only if one has no work yet.
+static PROCESSORS: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, NonZero::get)));
+
+/// Retrieves memories, in one statement or in two at the same time.
 pub async fn retrieve(
-    session: &mut Session,
+    session: &mut Conn,
     tenant: &TenantId,
     request: &Retrieve<'_>,
     pools: &Pools,
 ) -> Result<Retrieved, StoreError> {
+    let _first = PROCESSORS.try_acquire();
+    let rows = match request.parts().zip(PROCESSORS.try_acquire().ok()) {
+        Some(((facts, others), _second)) => match session.beside().await {
+            Some(mut beside) => {
+                let (facts, others) =
+                    join(run(session, tenant, &facts, pools), run(&mut beside, tenant, &others, pools)).await;
+                facts?.into_iter().chain(others?).collect()
+            }
+            None => run(session, tenant, request, pools).await?,
+        },
+        None => run(session, tenant, request, pools).await?,
+    };
+    let mut retrieved = Retrieved::default();
+    for row in rows {
+        row.sort_into(&mut retrieved, tenant, request, pools)?;
+    }
+    Ok(retrieved)
+}
+
+async fn run(
+    session: &mut Session,
+    tenant: &TenantId,
+    request: &Retrieve<'_>,
+    pools: &Pools,
+) -> Result<Vec<Row>, StoreError> {
     let known = pools.known(tenant, request);
-    let rows = session
+    session
         .run(|pg| {
             sqlx::query_as!(
                 Row,
@@ -156,12 +203,7 @@ pub async fn retrieve(
             )
             .fetch_all(pg)
         })
-        .await?;
-    let mut retrieved = Retrieved::default();
-    for row in rows {
-        row.sort_into(&mut retrieved, tenant, request, pools)?;
-    }
-    Ok(retrieved)
+        .await
 }
 
 struct Row {
