@@ -16,7 +16,7 @@ use butler_domain::text::preprocess_search_query;
 use butler_domain::times::TimeFilter;
 use butler_domain::{MemoryType, Scope, TenantId, Timestamp};
 pub use butler_store::search::TimeFilterRow;
-use butler_store::search::{Retrieve, Retrieved, RetrievedMemory, StoreInfo};
+use butler_store::search::{Retrieve, Retrieved, RetrievedMemory, StoreInfo, open_second, retrieve};
 use butler_store::{Session, times};
 use uuid::Uuid;
 
@@ -82,7 +82,7 @@ pub struct SearchOutput {
 }
 
 impl Memory {
-    /// Searches with one call of the database. Unlike a recall, a search does not count as a reference.
+    /// Searches by mode. Unlike a recall, a search does not count as a reference.
     pub async fn search(&self, call: &Call, input: &SearchInput) -> Result<SearchOutput, MemoryError> {
         let mut ranked = self.rank_search(call, input).await?;
         ranked.hits.truncate(input.limit);
@@ -180,7 +180,7 @@ impl Memory {
         Ok(words.with_event(&event, date, self.zone()))
     }
 
-    /// Runs the statement behind search, recall and context. The trace contains the timings.
+    /// Embeds the query and searches the database, for search, recall and context. The trace contains the timings.
     pub(crate) async fn retrieve(
         &self,
         call: &Call,
@@ -230,7 +230,12 @@ impl Memory {
             window: words_of_time.window(),
         };
         let mut conn = self.db().reader_after(&call.tenant, pending).await?;
-        let mut retrieved = butler_store::search::retrieve(&mut conn, &call.tenant, &request, self.pools()).await?;
+        let mut second = if request.has_parts() { conn.second().await } else { None };
+        if second.is_none() && request.has_parts() {
+            open_second(&conn, &call.tenant, &request);
+        }
+        let mut retrieved = retrieve(&mut conn, second.as_deref_mut(), &call.tenant, &request, self.pools()).await?;
+        drop(second);
         if let Some(as_of) = input.time_filter.as_of {
             use_texts_then(&mut conn, &call.tenant, &mut retrieved, as_of).await?;
         }

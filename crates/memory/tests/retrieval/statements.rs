@@ -1,20 +1,21 @@
 use std::sync::Arc;
-use std::time::Duration;
 
-use butler_domain::{Butler, TenantId};
+use butler_domain::deep::DeepWeights;
+use butler_domain::{Butler, MemoryType, TenantId};
+use butler_embed::Embedder;
 use butler_memory::{Memory, MemoryConfig, MemoryParts};
+use butler_store::search::{Pools, Retrieve, Retrieved, RetrievedMemory, TimeFilterRow, retrieve};
 use butler_store::{Database, DatabaseOptions};
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 
-use crate::world::{episode, fact, rule};
+use crate::world::{episode, fact, fact_with, rule};
 
-/// The same memory through at most this many sessions, half of which read.
-async fn through(world: MemoryFixture, pool_size: usize) -> MemoryFixture {
-    let db = Database::connect(DatabaseOptions { pool_size, ..world.db.options() }).await.unwrap();
+/// The same memory through a single session, which sends all statements of a call.
+async fn through_one_session(world: MemoryFixture) -> MemoryFixture {
     let memory = Memory::new(MemoryParts {
         butler: Butler::new("general").unwrap(),
-        db,
+        db: Database::connect(DatabaseOptions { pool_size: 1, ..world.db.options() }).await.unwrap(),
         embedder: world.embedder.clone(),
         clock: world.clock.clone(),
         config: MemoryConfig::default(),
@@ -36,7 +37,7 @@ async fn statements(world: &MemoryFixture, tool: &str, arguments: Value) -> u64 
 
 #[tokio::test]
 async fn search_recall_and_context_are_one_statement_and_one_after_the_answer() {
-    let world = through(MemoryFixture::new().await, 1).await;
+    let world = through_one_session(MemoryFixture::new().await).await;
     fact(&world, "user", "diet", "vegetarian").await;
     rule(&world, "Mind the diet", json!({})).await;
     episode(&world, "health", "Talked about the diet", json!({})).await;
@@ -50,50 +51,113 @@ async fn search_recall_and_context_are_one_statement_and_one_after_the_answer() 
     assert_eq!(statements(&world, "memory_search", json!({"query": ""})).await, 0);
 }
 
+/// What a search found, without times, unordered where it is.
+fn found(mut retrieved: Retrieved) -> String {
+    retrieved.found.sort_by_key(|memory: &RetrievedMemory| memory.id);
+    retrieved.related.sort_by_key(|memory| memory.id);
+    for (_, store) in &mut retrieved.stores {
+        store.ms = 0.0;
+    }
+    format!("{retrieved:#?}")
+}
+
 #[tokio::test]
-async fn facts_are_searched_beside_the_rest_with_the_same_answer() {
+async fn facts_searched_beside_the_rest_give_the_same_answer() {
     let world = MemoryFixture::new().await;
-    let john = fact(&world, "John", "diet", "vegetarian").await;
-    fact(&world, "John", "married_to", "Ann").await;
-    rule(&world, "Mind the diet of guests", json!({})).await;
-    for day in 0..5 {
-        episode(&world, "health", &format!("Talked about the diet on day {day}"), json!({})).await;
+    for (scope, content) in [("global", "Wants to weigh 72 kg"), ("health", "Wants to weigh 75 kg")] {
+        fact_with(&world, "John", "weight_goal", content, json!({"scope": scope})).await;
     }
-    let calls = [
-        ("memory_search", json!({"query": "John's diet"})),
-        ("memory_search", json!({"query": "diett", "mode": "deep", "hops": 2, "min_relevance": 0.01})),
-        ("memory_recall", json!({"topic": "John's diet"})),
-        ("memory_context", json!({"trigger_prompt": "What does John eat?", "butler": "health"})),
-        ("memory_context", json!({"trigger_prompt": "", "butler": "health"})),
-    ];
-    let one = through(world, 1).await;
-    let mut expected = Vec::new();
-    // Asked once before, because the first recall makes memories recent.
-    for (tool, arguments) in calls.iter().chain(&calls) {
-        expected.push(one.call(tool, arguments.clone()).await.unwrap());
+    world.call("entity_create", json!({"canonical_name": "John", "entity_type": "person"})).await.unwrap();
+    fact_with(&world, "John", "home", "lives in Turin", json!({"valid_from": "2029-03", "object": "Turin"})).await;
+    rule(&world, "Mind the weight of John's guests", json!({})).await;
+    for day in 0..30 {
+        let content = format!("Talked about {} on day {day}", if day < 5 { "John's weight" } else { "the garden" });
+        episode(
+            &world,
+            "health",
+            &content,
+            json!({"session_id": format!("00000000-0000-4000-8000-0000000000{day:02}")}),
+        )
+        .await;
     }
-    let expected = expected.split_off(calls.len());
-    assert!(expected[0].to_string().contains(&john.to_string()));
-    let several = through(one, 8).await;
-    // The second session is opened by the first search, for later ones.
-    let opened = async {
-        loop {
-            several.call("memory_search", calls[0].1.clone()).await.unwrap();
-            several.memory.db().settled().await;
-            if last_searched(&several).await > 0 {
-                break;
-            }
-        }
+    world.memory.db().settled().await;
+    let embedding = world.embedder.embed(Some("John weight")).await.unwrap();
+    let model = world.embedder.model();
+    let at = world.memory.now();
+    let ask = |query: &'static str, types: &[MemoryType]| Retrieve {
+        types: types.to_vec(),
+        scope: Some("health"),
+        at,
+        min_confidence: 0.2,
+        model: model.model,
+        model_version: model.version,
+        embedding: Some(&embedding),
+        query,
+        names: ["john".to_owned()].into(),
+        words: Some(query),
+        unknown_words: Vec::new(),
+        plain_words: Vec::new(),
+        any_term: true,
+        mode: "hybrid",
+        limit: 10,
+        deep: DeepWeights::default().as_array(),
+        background: true,
+        hops: 1,
+        related: 0,
+        recent: 0,
+        time_filter: None,
+        holding: true,
+        conflicts: true,
+        window: None,
     };
-    tokio::time::timeout(Duration::from_secs(60), opened).await.expect("with two processors, a second session");
-    for ((tool, arguments), expected) in calls.iter().zip(expected) {
-        assert_eq!(several.call(tool, arguments.clone()).await.unwrap(), expected, "{tool} {arguments}");
+    let of_month = |month: u32| TimeFilterRow {
+        first: Some(format!("2029-{month:02}-01T00:00:00Z").parse().unwrap()),
+        last: Some(format!("2029-{month:02}-28T00:00:00Z").parse().unwrap()),
+        as_of: None,
+        since: None,
+        until: None,
+    };
+    let two = [MemoryType::Fact, MemoryType::Rule];
+    let requests = [
+        ("recall", ask("john weight", &two)),
+        ("search", Retrieve { mode: "deep", ..ask("john weight", MemoryType::ALL) }),
+        ("context", Retrieve { related: 40, recent: 3, ..ask("john weight", &two) }),
+        ("empty context", Retrieve { embedding: None, words: None, recent: 3, ..ask("", &[MemoryType::Fact]) }),
+        ("misspelled", Retrieve { unknown_words: vec!["weigth".to_owned()], ..ask("john weigth", &two) }),
+        ("at a time", Retrieve { time_filter: Some(of_month(6)), ..ask("john home", &two) }),
+        ("words of time", Retrieve { window: Some(of_month(6)), ..ask("john home", MemoryType::ALL) }),
+    ];
+    let tenant = TenantId::default();
+    let mut session = world.db.database().relaxed(&tenant).await.unwrap();
+    let mut second = world.db.database().relaxed(&tenant).await.unwrap();
+    for (name, request) in requests {
+        let alone = retrieve(&mut session, None, &tenant, &request, &Pools::default()).await.unwrap();
+        assert!(!alone.found.is_empty() || !alone.recent.is_empty(), "{name}");
+        let before = second.statements();
+        let beside = retrieve(&mut session, Some(&mut second), &tenant, &request, &Pools::default()).await.unwrap();
+        assert_eq!(second.statements(), before + 1, "{name}");
+        assert_eq!(found(beside), found(alone), "{name}");
     }
 }
 
-/// The number of sessions whose last statement was a search. The one that recorded what was served is not among them.
-async fn last_searched(world: &MemoryFixture) -> i64 {
-    let sql = "SELECT count(*) FROM pg_stat_activity
-               WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%FROM memory_retrieve(%'";
-    sqlx::query_scalar(sql).fetch_one(&mut world.db.connect().await).await.unwrap()
+#[tokio::test]
+async fn a_session_in_regular_use_gets_a_second_one() {
+    let world = MemoryFixture::new().await;
+    let tenant = TenantId::default();
+    let database = Database::connect(world.db.options()).await.unwrap();
+    let mut session = database.relaxed(&tenant).await.unwrap();
+    assert!(session.open_second().is_none(), "not for one call");
+    for _ in 0..30 {
+        session.run(|pg| sqlx::query("SELECT 1").execute(pg)).await.unwrap();
+    }
+    assert!(session.second().await.is_none(), "none is idle");
+    let Some(opening) = session.open_second() else {
+        assert_eq!(std::thread::available_parallelism().unwrap().get(), 1, "only on one processor");
+        return;
+    };
+    drop(opening.await.unwrap());
+    assert!(session.open_second().is_none(), "one is enough");
+    let second = session.second().await.expect("an idle one");
+    assert_eq!(second.tenant(), Some(&tenant));
+    assert!(session.second().await.is_none(), "not if the pool is in use");
 }

@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
 
 use deadpool::managed::WeakPool;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -24,6 +25,8 @@ const UNKNOWN_LIMIT: usize = 8;
 const SHARE: (usize, usize) = (3, 4);
 /// One in this many connections may listen for token changes. Databases beyond that are polled.
 const LISTENER_FRACTION: usize = 4;
+/// How long no connection is opened in advance after the server refused one.
+const REFUSAL_PERIOD: Duration = Duration::from_secs(60);
 
 /// The connections of a process, counted per server. Clones share the counts.
 #[derive(Debug, Clone, Default)]
@@ -81,6 +84,10 @@ pub(crate) struct ConnectionLimit {
     /// Waiters that no idle connection has been closed for yet.
     unserved: AtomicUsize,
     listeners: AtomicUsize,
+    /// One for each pair of processors.
+    seconds: Arc<Semaphore>,
+    /// When the server last accepted no more connections.
+    refused_at: Mutex<Option<Instant>>,
     pools: Mutex<Vec<WeakPool<Manager>>>,
 }
 
@@ -98,6 +105,8 @@ impl ConnectionLimit {
             waiting: AtomicUsize::new(0),
             unserved: AtomicUsize::new(0),
             listeners: AtomicUsize::new(0),
+            seconds: Arc::new(Semaphore::new(available_parallelism().map_or(0, |processors| processors.get() / 2))),
+            refused_at: Mutex::default(),
             pools: Mutex::default(),
         }
     }
@@ -131,9 +140,23 @@ impl ConnectionLimit {
         pools.push(pool);
     }
 
-    /// Whether fewer than half of the connections are open, so that one more takes no other butler's place.
+    /// The right of a call to use two connections at the same time; `None` if so many do that the machine's processors may all
+    /// have work.
+    pub fn second(&self) -> Option<Permit> {
+        Arc::clone(&self.seconds).try_acquire_owned().ok()
+    }
+
+    /// Whether one more connection can be opened without closing another: fewer than half are open, and the server refused none
+    /// within the last minute.
     pub fn has_room(&self) -> bool {
-        2 * self.open() < self.limit.load(Ordering::Relaxed)
+        let refused = lock(&self.refused_at).is_some_and(|at| at.elapsed() < REFUSAL_PERIOD);
+        !refused && 2 * self.open() < self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Records that the server accepts no more connections, and closes an idle one.
+    pub fn refused(&self) {
+        *lock(&self.refused_at) = Some(Instant::now());
+        self.make_room();
     }
 
     /// Waits for the right to open a connection, and closes an idle one if necessary.
@@ -175,7 +198,7 @@ impl ConnectionLimit {
     }
 
     /// Closes the connection that was idle the longest, of any butler.
-    pub fn make_room(&self) {
+    fn make_room(&self) {
         let pools: Vec<_> = lock(&self.pools).iter().filter_map(WeakPool::upgrade).collect();
         let mut oldest: Option<(Duration, usize)> = None;
         for (at, pool) in pools.iter().enumerate() {

@@ -101,7 +101,7 @@ impl Manager {
         let conn = server.connect().await.map_err(|error| {
             let error = connect_error(server, error);
             if matches!(error, StoreError::Full { .. }) {
-                self.limit.make_room();
+                self.limit.refused();
             }
             error
         })?;

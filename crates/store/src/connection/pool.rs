@@ -4,9 +4,10 @@ use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
 use butler_domain::TenantId;
-use deadpool::managed::{self, Object, PoolError};
+use deadpool::managed::{self, Object, PoolError, Timeouts};
 use futures::future::BoxFuture;
 
+use crate::connection::limit::Permit;
 use crate::connection::manager::{Kind, Manager};
 use crate::connection::session::Session;
 use crate::connection::target::ServerRole;
@@ -16,6 +17,10 @@ use crate::error::StoreError;
 const RESTART_TIMEOUT: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_millis(400);
+/// How many statements a session has run when a second one is opened: a butler that serves a call now and then needs none.
+const REGULAR_USE: u64 = 20;
+/// Takes an idle session or none.
+const AT_ONCE: Timeouts = Timeouts { wait: Some(Duration::ZERO), create: Some(Duration::ZERO), recycle: None };
 
 pub(crate) type Pool = managed::Pool<Manager>;
 
@@ -110,23 +115,58 @@ pub struct Conn {
 }
 
 impl Conn {
-    /// A second session of the same tenant, if one is idle, so that a call can do two things at the same time. If none is, and
-    /// there is room for more, one is opened for later calls: this one would wait for it longer than it would save.
-    /// Never on a replica, where another session may have replayed less.
-    pub(crate) async fn beside(&self) -> Option<Conn> {
-        let object = self.object.as_ref()?;
-        let (pool, tenant) = (Object::pool(object)?, object.tenant()?);
-        let (manager, status) = (pool.manager(), pool.status());
-        if manager.target.role != ServerRole::Primary {
+    /// A second session of the same tenant, so that a call can do two things at the same time, if one is idle.
+    pub async fn second(&self) -> Option<Second> {
+        let (pool, permit) = self.company()?;
+        if pool.status().available == 0 {
             return None;
         }
-        if status.available > 0 {
-            return of_tenant(&pool, tenant, acquire_once).await.ok();
+        let mut conn = Conn { object: Some(pool.timeout_get(&AT_ONCE).await.ok()?) };
+        if conn.tenant() != self.tenant() {
+            conn.set_tenant(self.tenant()?).await.ok()?;
         }
-        if status.size < status.max_size && manager.limit.has_room() {
-            tokio::spawn(async move { drop(acquire_once(&pool).await) });
-        }
-        None
+        Some(Second { conn, _permit: permit })
+    }
+
+    /// Opens a second session for later calls, if this one is in regular use and there is room. A call does not wait for it,
+    /// because that takes longer than it saves.
+    pub fn open_second(&self) -> Option<impl Future<Output = Result<Second, StoreError>> + use<>> {
+        let (pool, permit) = self.company()?;
+        let (status, tenant) = (pool.status(), self.tenant()?.clone());
+        let is_wanted = status.available == 0 && status.max_size > 1 && self.statements() >= REGULAR_USE;
+        (is_wanted && pool.manager().limit.has_room()).then_some(async move {
+            Ok(Second { conn: of_tenant(&pool, &tenant, acquire_once).await?, _permit: permit })
+        })
+    }
+
+    /// The pool, if nobody else uses it, and the right to use another of its sessions. Never those of a replica: another one may
+    /// have replayed less.
+    fn company(&self) -> Option<(Pool, Permit)> {
+        let pool = Object::pool(self.object.as_ref()?)?;
+        let (manager, status) = (pool.manager(), pool.status());
+        let is_alone = status.size - status.available == 1 && status.waiting == 0;
+        let permit = (is_alone && manager.target.role == ServerRole::Primary).then(|| manager.limit.second())??;
+        Some((pool, permit))
+    }
+}
+
+/// A session borrowed for a part of a call.
+pub struct Second {
+    conn: Conn,
+    _permit: Permit,
+}
+
+impl Deref for Second {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.conn
+    }
+}
+
+impl DerefMut for Second {
+    fn deref_mut(&mut self) -> &mut Session {
+        &mut self.conn
     }
 }
 

@@ -1,23 +1,19 @@
 //! Retrieval: the statement behind search, recall and context.
 //!
-//! `functions/memory_retrieve.sql` does the work: one statement for all types and both legs. If a processor and a session are
-//! idle, it is sent twice, side by side: for the facts, which take the longest, and for everything else.
+//! `functions/memory_retrieve.sql` does the work: one statement for all types and both legs, or two at the same time, for the
+//! facts, which usually take the longest, and for everything else (ADR 210).
 
 mod info;
 mod pools;
 pub mod train;
 
-use std::collections::BTreeSet;
-use std::num::NonZero;
-use std::sync::LazyLock;
-use std::thread::available_parallelism;
+use std::collections::{BTreeMap, BTreeSet};
 
 use butler_domain::{MemoryType, TenantId, Timestamp};
 use futures::future::join;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::types::{Json, JsonRawValue};
-use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::{Conn, Session, StoreError};
@@ -77,14 +73,15 @@ pub struct Retrieve<'a> {
 }
 
 impl Retrieve<'_> {
-    /// The request for the facts and the one for everything else, if it asks for both.
-    fn parts(&self) -> Option<(Retrieve<'_>, Retrieve<'_>)> {
-        let (facts, others): (Vec<_>, Vec<_>) = self.types.iter().copied().partition(|kind| *kind == MemoryType::Fact);
-        if facts.is_empty() || (others.is_empty() && self.related == 0 && self.recent == 0) {
-            return None;
-        }
-        let facts = Retrieve { types: facts, related: 0, recent: 0, ..self.clone() };
-        Some((facts, Retrieve { types: others, ..self.clone() }))
+    /// Whether it asks for facts and for something else.
+    pub fn has_parts(&self) -> bool {
+        self.types.contains(&MemoryType::Fact) && (self.types.len() > 1 || self.related > 0 || self.recent > 0)
+    }
+
+    /// The request for the facts, and the one for everything else.
+    fn parts(&self) -> (Self, Self) {
+        let (facts, others) = self.types.iter().copied().partition(|kind| *kind == MemoryType::Fact);
+        (Retrieve { types: facts, related: 0, recent: 0, ..self.clone() }, Retrieve { types: others, ..self.clone() })
     }
 }
 
@@ -148,28 +145,22 @@ pub struct RetrievedMemory {
     pub matched: MatchInfo,
 }
 
-/// The processors that retrievals may keep busy. Statements side by side finish sooner only if one has no work yet.
-static PROCESSORS: LazyLock<Semaphore> =
-    LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, NonZero::get)));
-
-/// Retrieves memories, in one statement or in two at the same time.
+/// Retrieves memories in one statement; with a second session, in two at the same time.
 pub async fn retrieve(
-    session: &mut Conn,
+    session: &mut Session,
+    second: Option<&mut Session>,
     tenant: &TenantId,
     request: &Retrieve<'_>,
     pools: &Pools,
 ) -> Result<Retrieved, StoreError> {
-    let _first = PROCESSORS.try_acquire();
-    let rows = match request.parts().zip(PROCESSORS.try_acquire().ok()) {
-        Some(((facts, others), _second)) => match session.beside().await {
-            Some(mut beside) => {
-                let (facts, others) =
-                    join(run(session, tenant, &facts, pools), run(&mut beside, tenant, &others, pools)).await;
-                facts?.into_iter().chain(others?).collect()
-            }
-            None => run(session, tenant, request, pools).await?,
-        },
-        None => run(session, tenant, request, pools).await?,
+    let rows = if let Some(second) = second
+        && request.has_parts()
+    {
+        let (facts, others) = request.parts();
+        let (facts, others) = join(run(session, tenant, &facts, pools), run(second, tenant, &others, pools)).await;
+        facts?.into_iter().chain(others?).collect()
+    } else {
+        run(session, tenant, request, pools).await?
     };
     let mut retrieved = Retrieved::default();
     for row in rows {
@@ -178,13 +169,39 @@ pub async fn retrieve(
     Ok(retrieved)
 }
 
+/// Opens a second session for later calls, if there should be one. It runs this request, so that it has planned the statements
+/// when the first of them uses it. Nobody waits for it or reads its answer.
+pub fn open_second(session: &Conn, tenant: &TenantId, request: &Retrieve<'_>) {
+    let Some(opening) = session.open_second() else { return };
+    let Ok(body) = serde_json::to_value(request) else { return };
+    let (tenant, embedding) = (tenant.clone(), request.embedding.map(<[f32]>::to_vec));
+    tokio::spawn(async move {
+        let prepared = async {
+            let mut second = opening.await?;
+            call(&mut second, &tenant, &body, embedding.as_deref(), &BTreeMap::new()).await
+        };
+        if let Err(error) = prepared.await {
+            tracing::debug!(%error, "no second session");
+        }
+    });
+}
+
 async fn run(
     session: &mut Session,
     tenant: &TenantId,
     request: &Retrieve<'_>,
     pools: &Pools,
 ) -> Result<Vec<Row>, StoreError> {
-    let known = pools.known(tenant, request);
+    call(session, tenant, request, request.embedding, &pools.known(tenant, request)).await
+}
+
+async fn call(
+    session: &mut Session,
+    tenant: &TenantId,
+    request: &(impl Serialize + Sync),
+    embedding: Option<&[f32]>,
+    known: &BTreeMap<&'static str, Pool>,
+) -> Result<Vec<Row>, StoreError> {
     session
         .run(|pg| {
             sqlx::query_as!(
@@ -198,8 +215,8 @@ async fn run(
                 "#,
                 tenant.as_str(),
                 Json(request) as _,
-                request.embedding,
-                Json(&known) as _,
+                embedding,
+                Json(known) as _,
             )
             .fetch_all(pg)
         })
