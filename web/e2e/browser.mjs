@@ -1,5 +1,6 @@
 // Shared by the browser tests: a real server with the data of `butler demo`, and Chromium.
 import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -117,8 +118,12 @@ const flags = [
   '--disable-sync',
 ]
 
+/** The same engine without windows and extensions takes about a fifth less processor time than Chromium. */
+const browsers = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
+
 export function launch() {
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: flags })
+  const executablePath = process.env.CHROMIUM ?? browsers.find((path) => existsSync(path)) ?? browsers.at(-1)
+  return chromium.launch({ executablePath, args: flags })
 }
 
 const visits = new Set()

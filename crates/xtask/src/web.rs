@@ -132,19 +132,21 @@ fn same(fresh: &Path, committed: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Finds a browser for the tests or installs one. They prefer the headless shell, which takes less processor time than Chromium.
 fn require_chromium() -> anyhow::Result<()> {
-    if exists("chromium", &["--version"]) {
-        return Ok(());
-    }
     let apt =
-        |arguments: &[&str]| Command::new("apt-get").args(arguments).status().is_ok_and(|status| status.success());
-    let install = ["install", "--yes", "--quiet", "--no-install-recommends", "chromium"];
+        |arguments: &[&str]| Command::new("apt-get").args(arguments).output().is_ok_and(|run| run.status.success());
+    let install = || apt(&["install", "--yes", "--quiet", "--no-install-recommends", "chromium-headless-shell"]);
     // a new machine has no package lists yet
-    let updated = || apt(&["update", "--quiet", "-o", "Acquire::Retries=5"]) && apt(&install);
+    let update = || apt(&["update", "--quiet", "-o", "Acquire::Retries=5"]);
     anyhow::ensure!(
-        apt(&install) || updated(),
+        exists("chromium-headless-shell", &["--version"])
+            || install()
+            || exists("chromium", &["--version"])
+            || update() && install(),
         "Chromium is missing, which the dashboard's browser tests need, and apt-get could not install it\nhint: install \
-         it (Debian: `apt-get install chromium`), or leave these tests out with `--skip-browser`"
+         it (Debian: `apt-get install chromium-headless-shell` or `chromium`), or leave these tests out with \
+         `--skip-browser`"
     );
     Ok(())
 }
