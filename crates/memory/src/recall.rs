@@ -58,8 +58,8 @@ impl RecallInput {
 }
 
 impl Memory {
-    /// Searches as [`Self::search`] does and counts a reference to each result. The count is written later, so the caller does
-    /// not wait for it.
+    /// Finds the memories that match and counts a reference to each result. The count is written later, so the caller does not
+    /// wait for it.
     pub async fn recall(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
         let output = self.recall_uncounted(call, input).await?;
         self.serve_hits(call, ServedBy::Recall, &input.topic, &output.results);

@@ -16,7 +16,7 @@ use butler_domain::text::preprocess_search_query;
 use butler_domain::times::TimeFilter;
 use butler_domain::{MemoryType, Scope, TenantId, Timestamp};
 pub use butler_store::search::TimeFilterRow;
-use butler_store::search::{Retrieve, Retrieved, RetrievedMemory, StoreInfo, open_second, retrieve};
+use butler_store::search::{Retrieve, Retrieved, RetrievedMemory, StoreInfo, retrieve};
 use butler_store::{Session, times};
 use uuid::Uuid;
 
@@ -82,7 +82,7 @@ pub struct SearchOutput {
 }
 
 impl Memory {
-    /// Searches by mode. Unlike a recall, a search does not count as a reference.
+    /// Searches in the given mode. Unlike a recall, a search does not count as a reference.
     pub async fn search(&self, call: &Call, input: &SearchInput) -> Result<SearchOutput, MemoryError> {
         let mut ranked = self.rank_search(call, input).await?;
         ranked.hits.truncate(input.limit);
@@ -230,12 +230,7 @@ impl Memory {
             window: words_of_time.window(),
         };
         let mut conn = self.db().reader_after(&call.tenant, pending).await?;
-        let mut second = if request.has_parts() { conn.second().await } else { None };
-        if second.is_none() && request.has_parts() {
-            open_second(&conn, &call.tenant, &request);
-        }
-        let mut retrieved = retrieve(&mut conn, second.as_deref_mut(), &call.tenant, &request, self.pools()).await?;
-        drop(second);
+        let mut retrieved = retrieve(&mut conn, &call.tenant, &request, self.pools()).await?;
         if let Some(as_of) = input.time_filter.as_of {
             use_texts_then(&mut conn, &call.tenant, &mut retrieved, as_of).await?;
         }

@@ -64,7 +64,7 @@ pub use admin::{
 pub use connection::limit::{Connections, ServerConnections};
 pub use connection::options::DatabaseOptions;
 pub use connection::pending::PendingAtCall;
-pub use connection::pool::{Conn, Second};
+pub use connection::pool::Conn;
 pub use connection::replica::ReplicaState;
 pub use connection::session::{Session, Tx};
 pub use database::{Database, PoolStats};

@@ -1,21 +1,22 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use butler_domain::deep::DeepWeights;
 use butler_domain::{Butler, MemoryType, TenantId};
 use butler_embed::Embedder;
 use butler_memory::{Memory, MemoryConfig, MemoryParts};
-use butler_store::search::{Pools, Retrieve, Retrieved, RetrievedMemory, TimeFilterRow, retrieve};
+use butler_store::search::{Pools, Retrieve, Retrieved, RetrievedMemory, TimeFilterRow, retrieve_on};
 use butler_store::{Database, DatabaseOptions};
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 
 use crate::world::{episode, fact, fact_with, rule};
 
-/// The same memory through a single session, which sends all statements of a call.
-async fn through_one_session(world: MemoryFixture) -> MemoryFixture {
+/// The same memory with other sessions.
+fn through(world: MemoryFixture, db: Database) -> MemoryFixture {
     let memory = Memory::new(MemoryParts {
         butler: Butler::new("general").unwrap(),
-        db: Database::connect(DatabaseOptions { pool_size: 1, ..world.db.options() }).await.unwrap(),
+        db,
         embedder: world.embedder.clone(),
         clock: world.clock.clone(),
         config: MemoryConfig::default(),
@@ -37,7 +38,10 @@ async fn statements(world: &MemoryFixture, tool: &str, arguments: Value) -> u64 
 
 #[tokio::test]
 async fn search_recall_and_context_are_one_statement_and_one_after_the_answer() {
-    let world = through_one_session(MemoryFixture::new().await).await;
+    let world = MemoryFixture::new().await;
+    // All statements of a call are sent through the only session.
+    let one = Database::connect(DatabaseOptions { pool_size: 1, ..world.db.options() }).await.unwrap();
+    let world = through(world, one);
     fact(&world, "user", "diet", "vegetarian").await;
     rule(&world, "Mind the diet", json!({})).await;
     episode(&world, "health", "Talked about the diet", json!({})).await;
@@ -51,7 +55,7 @@ async fn search_recall_and_context_are_one_statement_and_one_after_the_answer() 
     assert_eq!(statements(&world, "memory_search", json!({"query": ""})).await, 0);
 }
 
-/// What a search found, without times, unordered where it is.
+/// What a search found, without timings, and sorted where the order means nothing.
 fn found(mut retrieved: Retrieved) -> String {
     retrieved.found.sort_by_key(|memory: &RetrievedMemory| memory.id);
     retrieved.related.sort_by_key(|memory| memory.id);
@@ -131,33 +135,55 @@ async fn facts_searched_beside_the_rest_give_the_same_answer() {
     let mut session = world.db.database().relaxed(&tenant).await.unwrap();
     let mut second = world.db.database().relaxed(&tenant).await.unwrap();
     for (name, request) in requests {
-        let alone = retrieve(&mut session, None, &tenant, &request, &Pools::default()).await.unwrap();
-        assert!(!alone.found.is_empty() || !alone.recent.is_empty(), "{name}");
+        let alone = retrieve_on(&mut session, None, &tenant, &request, &Pools::default()).await.unwrap();
+        assert!(!alone.found.is_empty(), "{name}");
+        assert_eq!(!alone.related.is_empty(), request.related > 0, "{name}");
+        assert_eq!(!alone.recent.is_empty(), request.recent > 0, "{name}");
+        assert_eq!(alone.stores.iter().any(|(_, store)| store.corrections.is_some()), name == "misspelled", "{name}");
         let before = second.statements();
-        let beside = retrieve(&mut session, Some(&mut second), &tenant, &request, &Pools::default()).await.unwrap();
+        let beside = retrieve_on(&mut session, Some(&mut second), &tenant, &request, &Pools::default()).await.unwrap();
         assert_eq!(second.statements(), before + 1, "{name}");
         assert_eq!(found(beside), found(alone), "{name}");
     }
 }
 
 #[tokio::test]
-async fn a_session_in_regular_use_gets_a_second_one() {
+async fn a_butler_in_regular_use_searches_with_two_sessions() {
     let world = MemoryFixture::new().await;
-    let tenant = TenantId::default();
+    fact(&world, "user", "diet", "vegetarian").await;
+    rule(&world, "Mind the diet", json!({})).await;
     let database = Database::connect(world.db.options()).await.unwrap();
-    let mut session = database.relaxed(&tenant).await.unwrap();
-    assert!(session.open_second().is_none(), "not for one call");
-    for _ in 0..30 {
-        session.run(|pg| sqlx::query("SELECT 1").execute(pg)).await.unwrap();
-    }
-    assert!(session.second().await.is_none(), "none is idle");
-    let Some(opening) = session.open_second() else {
-        assert_eq!(std::thread::available_parallelism().unwrap().get(), 1, "only on one processor");
-        return;
+    let world = through(world, database.clone());
+    let recall = async || world.call("memory_recall", json!({"topic": "diet"})).await.unwrap();
+    recall().await;
+    database.settled().await;
+    let open = database.pool_stats().open;
+    let used_again = async {
+        loop {
+            recall().await;
+            database.settled().await;
+            if database.pool_stats().open > open {
+                break;
+            }
+        }
+        let before = statements_of_two(&database).await;
+        while statements_of_two(&database).await.iter().zip(&before).any(|(now, before)| now == before) {
+            recall().await;
+            database.settled().await;
+        }
     };
-    drop(opening.await.unwrap());
-    assert!(session.open_second().is_none(), "one is enough");
-    let second = session.second().await.expect("an idle one");
-    assert_eq!(second.tenant(), Some(&tenant));
-    assert!(session.second().await.is_none(), "not if the pool is in use");
+    if std::thread::available_parallelism().unwrap().get() == 1 {
+        return;
+    }
+    tokio::time::timeout(Duration::from_secs(60), used_again).await.expect("a second session, and searches with it");
+    assert_eq!(database.pool_stats().open, open + 1, "one is enough");
+}
+
+/// The statements of two sessions, in the order of their numbers.
+async fn statements_of_two(database: &Database) -> [u64; 2] {
+    let tenant = TenantId::default();
+    let (one, other) = (database.relaxed(&tenant).await.unwrap(), database.relaxed(&tenant).await.unwrap());
+    let mut counts = [one.statements(), other.statements()];
+    counts.sort_unstable();
+    counts
 }

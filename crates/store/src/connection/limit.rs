@@ -25,8 +25,8 @@ const UNKNOWN_LIMIT: usize = 8;
 const SHARE: (usize, usize) = (3, 4);
 /// One in this many connections may listen for token changes. Databases beyond that are polled.
 const LISTENER_FRACTION: usize = 4;
-/// How long no connection is opened in advance after the server refused one.
-const REFUSAL_PERIOD: Duration = Duration::from_secs(60);
+/// How long no connection is opened in advance after that failed.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(60);
 
 /// The connections of a process, counted per server. Clones share the counts.
 #[derive(Debug, Clone, Default)]
@@ -84,10 +84,10 @@ pub(crate) struct ConnectionLimit {
     /// Waiters that no idle connection has been closed for yet.
     unserved: AtomicUsize,
     listeners: AtomicUsize,
-    /// One for each pair of processors.
-    seconds: Arc<Semaphore>,
-    /// When the server last accepted no more connections.
-    refused_at: Mutex<Option<Instant>>,
+    /// The right to use a second connection at the same time: one for every two processors.
+    second_permits: Arc<Semaphore>,
+    /// When a connection could not be opened in advance.
+    failed_at: Mutex<Option<Instant>>,
     pools: Mutex<Vec<WeakPool<Manager>>>,
 }
 
@@ -105,8 +105,10 @@ impl ConnectionLimit {
             waiting: AtomicUsize::new(0),
             unserved: AtomicUsize::new(0),
             listeners: AtomicUsize::new(0),
-            seconds: Arc::new(Semaphore::new(available_parallelism().map_or(0, |processors| processors.get() / 2))),
-            refused_at: Mutex::default(),
+            second_permits: Arc::new(Semaphore::new(
+                available_parallelism().map_or(0, |processors| processors.get() / 2),
+            )),
+            failed_at: Mutex::default(),
             pools: Mutex::default(),
         }
     }
@@ -140,23 +142,22 @@ impl ConnectionLimit {
         pools.push(pool);
     }
 
-    /// The right of a call to use two connections at the same time; `None` if so many do that the machine's processors may all
-    /// have work.
-    pub fn second(&self) -> Option<Permit> {
-        Arc::clone(&self.seconds).try_acquire_owned().ok()
+    /// The right of a call to use two connections at the same time; `None` if as many calls do so as there are pairs of
+    /// processors.
+    pub fn second_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.second_permits).try_acquire_owned().ok()
     }
 
-    /// Whether one more connection can be opened without closing another: fewer than half are open, and the server refused none
-    /// within the last minute.
+    /// Whether one more connection can be opened without closing another: fewer than half are open, and opening one in advance
+    /// did not fail within the last minute.
     pub fn has_room(&self) -> bool {
-        let refused = lock(&self.refused_at).is_some_and(|at| at.elapsed() < REFUSAL_PERIOD);
-        !refused && 2 * self.open() < self.limit.load(Ordering::Relaxed)
+        let failed = lock(&self.failed_at).is_some_and(|at| at.elapsed() < PAUSE_AFTER_FAILURE);
+        !failed && 2 * self.open() < self.limit.load(Ordering::Relaxed)
     }
 
-    /// Records that the server accepts no more connections, and closes an idle one.
-    pub fn refused(&self) {
-        *lock(&self.refused_at) = Some(Instant::now());
-        self.make_room();
+    /// Records that a connection could not be opened in advance.
+    pub fn opening_failed(&self) {
+        *lock(&self.failed_at) = Some(Instant::now());
     }
 
     /// Waits for the right to open a connection, and closes an idle one if necessary.
@@ -198,7 +199,7 @@ impl ConnectionLimit {
     }
 
     /// Closes the connection that was idle the longest, of any butler.
-    fn make_room(&self) {
+    pub fn make_room(&self) {
         let pools: Vec<_> = lock(&self.pools).iter().filter_map(WeakPool::upgrade).collect();
         let mut oldest: Option<(Duration, usize)> = None;
         for (at, pool) in pools.iter().enumerate() {
@@ -289,6 +290,18 @@ mod tests {
         let fixed = Connections::limited(Some(2)).at("there");
         fixed.set_server_limit(100);
         assert_eq!(fixed.limit.load(Ordering::Relaxed), 2);
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_opened_in_advance_only_while_there_is_room() {
+        let limit = Connections::limited(Some(4)).at("here");
+        let _one = limit.permit(Duration::ZERO).await.unwrap();
+        assert!(limit.has_room());
+        limit.opening_failed();
+        assert!(!limit.has_room());
+        *lock(&limit.failed_at) = None;
+        let _two = limit.permit(Duration::ZERO).await.unwrap();
+        assert!(!limit.has_room());
     }
 
     #[tokio::test]

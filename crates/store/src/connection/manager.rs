@@ -101,7 +101,7 @@ impl Manager {
         let conn = server.connect().await.map_err(|error| {
             let error = connect_error(server, error);
             if matches!(error, StoreError::Full { .. }) {
-                self.limit.refused();
+                self.limit.make_room();
             }
             error
         })?;
@@ -185,6 +185,8 @@ impl managed::Manager for Manager {
     type Error = StoreError;
 
     async fn create(&self) -> Result<Session, StoreError> {
+        // Who takes an idle session or none (`AT_ONCE`) gives up here, before another connection is closed for this one.
+        tokio::task::yield_now().await;
         self.open().await
     }
 

@@ -4,10 +4,11 @@ use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
 use butler_domain::TenantId;
+use deadpool::Status;
 use deadpool::managed::{self, Object, PoolError, Timeouts};
 use futures::future::BoxFuture;
+use tokio::sync::OwnedSemaphorePermit;
 
-use crate::connection::limit::Permit;
 use crate::connection::manager::{Kind, Manager};
 use crate::connection::session::Session;
 use crate::connection::target::ServerRole;
@@ -17,7 +18,7 @@ use crate::error::StoreError;
 const RESTART_TIMEOUT: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_millis(400);
-/// How many statements a session has run when a second one is opened: a butler that serves a call now and then needs none.
+/// How many statements a session runs before a second one is opened: about ten recalls without half a minute's pause.
 const REGULAR_USE: u64 = 20;
 /// Takes an idle session or none.
 const AT_ONCE: Timeouts = Timeouts { wait: Some(Duration::ZERO), create: Some(Duration::ZERO), recycle: None };
@@ -115,10 +116,11 @@ pub struct Conn {
 }
 
 impl Conn {
-    /// A second session of the same tenant, so that a call can do two things at the same time, if one is idle.
-    pub async fn second(&self) -> Option<Second> {
-        let (pool, permit) = self.company()?;
-        if pool.status().available == 0 {
+    /// Borrows an idle session for the same tenant, so that a call can run two statements at the same time; `None` if there is
+    /// none.
+    pub(crate) async fn second(&self) -> Option<Second> {
+        let (pool, status, permit) = self.pool_used_alone()?;
+        if status.available == 0 {
             return None;
         }
         let mut conn = Conn { object: Some(pool.timeout_get(&AT_ONCE).await.ok()?) };
@@ -128,32 +130,38 @@ impl Conn {
         Some(Second { conn, _permit: permit })
     }
 
-    /// Opens a second session for later calls, if this one is in regular use and there is room. A call does not wait for it,
-    /// because that takes longer than it saves.
-    pub fn open_second(&self) -> Option<impl Future<Output = Result<Second, StoreError>> + use<>> {
-        let (pool, permit) = self.company()?;
-        let (status, tenant) = (pool.status(), self.tenant()?.clone());
-        let is_wanted = status.available == 0 && status.max_size > 1 && self.statements() >= REGULAR_USE;
+    /// The future opens a second session for later calls; `None` if this one is not in regular use or there is no room.
+    pub(crate) fn open_second(&self) -> Option<impl Future<Output = Result<Second, StoreError>> + use<>> {
+        let (pool, status, permit) = self.pool_used_alone()?;
+        let tenant = self.tenant()?.clone();
+        // of two sessions, another caller may need one
+        let is_wanted = status.available == 0 && status.max_size > 2 && self.statements() >= REGULAR_USE;
         (is_wanted && pool.manager().limit.has_room()).then_some(async move {
-            Ok(Second { conn: of_tenant(&pool, &tenant, acquire_once).await?, _permit: permit })
+            let opened = of_tenant(&pool, &tenant, acquire_once).await;
+            if opened.is_err() {
+                pool.manager().limit.opening_failed();
+            }
+            Ok(Second { conn: opened?, _permit: permit })
         })
     }
 
-    /// The pool, if nobody else uses it, and the right to use another of its sessions. Never those of a replica: another one may
-    /// have replayed less.
-    fn company(&self) -> Option<(Pool, Permit)> {
+    /// The pool, its status and the right to use another of its sessions, if no other caller uses the pool. Never on a replica:
+    /// another session may lead to a server that has replayed less.
+    fn pool_used_alone(&self) -> Option<(Pool, Status, OwnedSemaphorePermit)> {
         let pool = Object::pool(self.object.as_ref()?)?;
         let (manager, status) = (pool.manager(), pool.status());
-        let is_alone = status.size - status.available == 1 && status.waiting == 0;
-        let permit = (is_alone && manager.target.role == ServerRole::Primary).then(|| manager.limit.second())??;
-        Some((pool, permit))
+        if manager.target.role != ServerRole::Primary || status.size - status.available + status.waiting != 1 {
+            return None;
+        }
+        let permit = manager.limit.second_permit()?;
+        Some((pool, status, permit))
     }
 }
 
 /// A session borrowed for a part of a call.
-pub struct Second {
+pub(crate) struct Second {
     conn: Conn,
-    _permit: Permit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Deref for Second {

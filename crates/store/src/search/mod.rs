@@ -1,7 +1,7 @@
 //! Retrieval: the statement behind search, recall and context.
 //!
 //! `functions/memory_retrieve.sql` does the work: one statement for all types and both legs, or two at the same time, for the
-//! facts, which usually take the longest, and for everything else (ADR 210).
+//! facts and for everything else (ADR 210).
 
 mod info;
 mod pools;
@@ -74,8 +74,9 @@ pub struct Retrieve<'a> {
 
 impl Retrieve<'_> {
     /// Whether it asks for facts and for something else.
-    pub fn has_parts(&self) -> bool {
-        self.types.contains(&MemoryType::Fact) && (self.types.len() > 1 || self.related > 0 || self.recent > 0)
+    fn has_parts(&self) -> bool {
+        let others = self.types.iter().any(|kind| *kind != MemoryType::Fact);
+        self.types.contains(&MemoryType::Fact) && (others || self.related > 0 || self.recent > 0)
     }
 
     /// The request for the facts, and the one for everything else.
@@ -145,17 +146,33 @@ pub struct RetrievedMemory {
     pub matched: MatchInfo,
 }
 
-/// Retrieves memories in one statement; with a second session, in two at the same time.
+/// Retrieves memories in one statement, or in two at the same time if a second session is idle.
 pub async fn retrieve(
+    session: &mut Conn,
+    tenant: &TenantId,
+    request: &Retrieve<'_>,
+    pools: &Pools,
+) -> Result<Retrieved, StoreError> {
+    if !request.has_parts() {
+        return retrieve_on(session, None, tenant, request, pools).await;
+    }
+    let mut second = session.second().await;
+    let retrieved = retrieve_on(session, second.as_deref_mut(), tenant, request, pools).await?;
+    if second.is_none() {
+        open_second(session, tenant, request);
+    }
+    Ok(retrieved)
+}
+
+/// As [`retrieve`]. A second session is for a request that asks for facts and for something else.
+pub async fn retrieve_on(
     session: &mut Session,
     second: Option<&mut Session>,
     tenant: &TenantId,
     request: &Retrieve<'_>,
     pools: &Pools,
 ) -> Result<Retrieved, StoreError> {
-    let rows = if let Some(second) = second
-        && request.has_parts()
-    {
+    let rows = if let Some(second) = second {
         let (facts, others) = request.parts();
         let (facts, others) = join(run(session, tenant, &facts, pools), run(second, tenant, &others, pools)).await;
         facts?.into_iter().chain(others?).collect()
@@ -169,9 +186,9 @@ pub async fn retrieve(
     Ok(retrieved)
 }
 
-/// Opens a second session for later calls, if there should be one. It runs this request, so that it has planned the statements
-/// when the first of them uses it. Nobody waits for it or reads its answer.
-pub fn open_second(session: &Conn, tenant: &TenantId, request: &Retrieve<'_>) {
+/// Opens a second session for later calls, if there should be one. It runs this request, so that most statements are planned when
+/// a later call uses it. Nobody waits for it or reads its answer.
+fn open_second(session: &Conn, tenant: &TenantId, request: &Retrieve<'_>) {
     let Some(opening) = session.open_second() else { return };
     let Ok(body) = serde_json::to_value(request) else { return };
     let (tenant, embedding) = (tenant.clone(), request.embedding.map(<[f32]>::to_vec));
