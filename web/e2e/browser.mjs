@@ -118,7 +118,7 @@ const flags = [
   '--disable-sync',
 ]
 
-/** The same engine without windows and extensions takes about a fifth less processor time than Chromium. */
+/** The headless shell has the same engine, without windows and extensions, and takes less processor time. */
 const browsers = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 
 export function launch() {

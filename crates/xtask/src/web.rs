@@ -132,18 +132,20 @@ fn same(fresh: &Path, committed: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Finds a browser for the tests or installs one. They prefer the headless shell, which takes less processor time than Chromium.
+/// Finds a browser for the tests, or installs one. The tests prefer the headless shell, which takes less processor time than
+/// Chromium.
 fn require_chromium() -> anyhow::Result<()> {
+    const SHELL: &str = "chromium-headless-shell";
     let apt =
         |arguments: &[&str]| Command::new("apt-get").args(arguments).output().is_ok_and(|run| run.status.success());
-    let install = || apt(&["install", "--yes", "--quiet", "--no-install-recommends", "chromium-headless-shell"]);
+    let install = |package| apt(&["install", "--yes", "--quiet", "--no-install-recommends", package]);
     // a new machine has no package lists yet
     let update = || apt(&["update", "--quiet", "-o", "Acquire::Retries=5"]);
     anyhow::ensure!(
-        exists("chromium-headless-shell", &["--version"])
-            || install()
+        exists(SHELL, &["--version"])
+            || install(SHELL)
             || exists("chromium", &["--version"])
-            || update() && install(),
+            || update() && (install(SHELL) || install("chromium")),
         "Chromium is missing, which the dashboard's browser tests need, and apt-get could not install it\nhint: install \
          it (Debian: `apt-get install chromium-headless-shell` or `chromium`), or leave these tests out with \
          `--skip-browser`"
