@@ -115,9 +115,18 @@ export function trust(shared) {
       await page.keyboard.press('u')
       await row.waitFor()
       await moveTo(page, wrong)
+      // A preview that arrives after the merge would be refused, so the dialog waits for it.
+      const asked = []
+      await page.route('**/merge?preview=true*', async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, 500))
+        await route.continue()
+        asked.push('preview')
+      })
+      page.on('request', (request) => request.url().endsWith('/merge') && asked.push('merge'))
       await page.keyboard.press('y')
       await page.getByRole('button', { name: 'Merge entities', exact: true }).click()
       await row.waitFor({ state: 'detached' })
+      assert.deepEqual(asked, ['preview', 'merge'])
       assert.ok(page.url().endsWith('/inbox'), 'the inbox stays open')
       await page.getByRole('status').getByRole('button', { name: 'Undo', exact: true }).click()
       await row.waitFor()

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useIsFetching, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { request } from '../../api/client'
@@ -48,6 +48,8 @@ export function MergeDialog({ entity, other: chosen, stay = false, onClose }: Pr
       await client.invalidateQueries()
     },
   })
+  // Nobody merges what they have not seen, and the server refuses a preview that arrives after its merge.
+  const isLoading = useIsFetching({ queryKey: ['merge-preview'] }) > 0
   const choose = (next: Named | null) => {
     merge.reset()
     setSwapped(false)
@@ -74,7 +76,12 @@ export function MergeDialog({ entity, other: chosen, stay = false, onClose }: Pr
           <div className="mt-5 flex flex-wrap justify-end gap-2">
             <Button onClick={() => choose(null)}>Choose another</Button>
             <Button onClick={() => setSwapped(!swapped)}>Keep {source.canonical_name} instead</Button>
-            <Button variant="danger" busy={merge.isPending} onClick={() => merge.mutate({ source, target })}>
+            <Button
+              variant="danger"
+              disabled={isLoading}
+              busy={merge.isPending}
+              onClick={() => merge.mutate({ source, target })}
+            >
               Merge entities
             </Button>
           </div>
