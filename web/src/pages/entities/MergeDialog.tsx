@@ -1,4 +1,4 @@
-import { useIsFetching, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { request } from '../../api/client'
@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/Dialog'
 import { Failure } from '../../ui/states'
 import { toast } from '../../ui/toast'
 import { MergeCandidates } from './MergeCandidates'
-import { MergePreview } from './MergePreview'
+import { MergePreview, useMergePreview } from './MergePreview'
 import { useUnmerge } from './useUnmerge'
 
 export interface Named {
@@ -48,8 +48,6 @@ export function MergeDialog({ entity, other: chosen, stay = false, onClose }: Pr
       await client.invalidateQueries()
     },
   })
-  // Nobody merges what they have not seen, and the server refuses a preview that arrives after its merge.
-  const isLoading = useIsFetching({ queryKey: ['merge-preview'] }) > 0
   const choose = (next: Named | null) => {
     merge.reset()
     setSwapped(false)
@@ -57,6 +55,7 @@ export function MergeDialog({ entity, other: chosen, stay = false, onClose }: Pr
   }
   const source = swapped && other ? other : entity
   const target = swapped && other ? entity : other
+  const preview = useMergePreview(source, target, merge.isPending || merge.isSuccess)
   return (
     <Dialog
       open
@@ -67,7 +66,7 @@ export function MergeDialog({ entity, other: chosen, stay = false, onClose }: Pr
     >
       {target ? (
         <>
-          <MergePreview source={source} target={target} frozen={merge.isPending || merge.isSuccess} />
+          <MergePreview source={source} target={target} preview={preview} />
           {merge.isError && (
             <div className="mt-4">
               <Failure error={merge.error} title="Not merged" />
@@ -78,7 +77,8 @@ export function MergeDialog({ entity, other: chosen, stay = false, onClose }: Pr
             <Button onClick={() => setSwapped(!swapped)}>Keep {source.canonical_name} instead</Button>
             <Button
               variant="danger"
-              disabled={isLoading}
+              // nobody merges what they have not seen, and the server refuses a preview that arrives after its merge
+              disabled={preview.isFetching}
               busy={merge.isPending}
               onClick={() => merge.mutate({ source, target })}
             >

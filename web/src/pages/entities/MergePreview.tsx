@@ -21,25 +21,27 @@ function Facts({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
-interface Props {
-  source: Named
-  target: Named
-  /** The merge is under way: the preview is not renewed. */
-  frozen: boolean
-}
-
-/** What the merge would change, as computed by the server without writing anything. */
-export function MergePreview({ source, target, frozen }: Props) {
-  const preview = useQuery({
-    enabled: !frozen,
-    queryKey: ['merge-preview', source.id, target.id],
+/** What the merge would change, computed by the server without writing. Not renewed once the merge is under way. */
+export function useMergePreview(source: Named, target: Named | null, merging: boolean) {
+  return useQuery({
+    enabled: target !== null && !merging,
+    queryKey: ['merge-preview', source.id, target?.id],
     queryFn: () =>
       request('post', '/api/memory/entities/{id}/merge', {
         path: { id: source.id },
         query: { preview: true },
-        body: { target_entity_id: target.id },
+        body: { target_entity_id: target?.id ?? '' },
       }),
   })
+}
+
+interface Props {
+  source: Named
+  target: Named
+  preview: ReturnType<typeof useMergePreview>
+}
+
+export function MergePreview({ source, target, preview }: Props) {
   if (preview.isPending) return <Loading rows={3} label="Loading preview" />
   if (preview.isError) return <Failure error={preview.error} title="No preview" />
   const { facts_repointed, aliases_added, aliases, conflicts, contradictions, ...sides } = preview.data.data
