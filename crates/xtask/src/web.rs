@@ -136,18 +136,28 @@ fn same(fresh: &Path, committed: &Path) -> anyhow::Result<()> {
 /// Chromium.
 fn require_chromium() -> anyhow::Result<()> {
     const SHELL: &str = "chromium-headless-shell";
-    let apt =
-        |arguments: &[&str]| Command::new("apt-get").args(arguments).output().is_ok_and(|run| run.status.success());
-    let install = |package| apt(&["install", "--yes", "--quiet", "--no-install-recommends", package]);
-    // a new machine has no package lists yet
-    let update = || apt(&["update", "--quiet", "-o", "Acquire::Retries=5"]);
+    let install = |package| ["install", "--yes", "--quiet", "--no-install-recommends", package];
+    // Why apt-get failed the last time. It is told only if there is no browser at all.
+    let mut reason = String::new();
+    let mut apt = |arguments: &[&str]| match Command::new("apt-get").args(arguments).output() {
+        Ok(run) => {
+            reason = String::from_utf8_lossy(&run.stderr).trim().to_owned();
+            run.status.success()
+        }
+        Err(error) => {
+            reason = error.to_string();
+            false
+        }
+    };
+    let found = exists(SHELL, &["--version"])
+        || apt(&install(SHELL))
+        || exists("chromium", &["--version"])
+        // a new machine has no package lists yet
+        || apt(&["update", "--quiet", "-o", "Acquire::Retries=5"]) && (apt(&install(SHELL)) || apt(&install("chromium")));
     anyhow::ensure!(
-        exists(SHELL, &["--version"])
-            || install(SHELL)
-            || exists("chromium", &["--version"])
-            || update() && (install(SHELL) || install("chromium")),
-        "Chromium is missing, which the dashboard's browser tests need, and apt-get could not install it\nhint: install \
-         it (Debian: `apt-get install chromium-headless-shell` or `chromium`), or leave these tests out with \
+        found,
+        "Chromium is missing, which the dashboard's browser tests need, and apt-get could not install it: {reason}\nhint: \
+         install it (Debian: `apt-get install chromium-headless-shell` or `chromium`), or leave these tests out with \
          `--skip-browser`"
     );
     Ok(())
