@@ -33,13 +33,23 @@ impl Triple {
     pub const ZERO: Triple = Triple([[0; WIDTH]; 2]);
 
     fn set(&mut self, column: usize, numbers: [f64; Triple::ROWS]) {
-        let third = (numbers[2] / f64::from(1 << THIRD_SHIFT)).round() as i32;
+        let third = nearest(numbers[2] / f64::from(1 << THIRD_SHIFT));
         let shared = [third >> SHARED & SHARED_MASK, third & SHARED_MASK];
         for ((words, number), shared) in self.0.iter_mut().zip(numbers).zip(shared) {
-            let upper = ((number - f64::from(shared)) / f64::from(1 << SHARED)).round() as i32;
+            let upper = nearest((number - f64::from(shared)) / f64::from(1 << SHARED));
             words[column] = upper << SHARED | shared;
         }
     }
+}
+
+/// The integer nearest to a number that fits into an `i32`; of two, the even one.
+///
+/// Loading the model rounds ten million numbers, and `f64::round` is a call of a function where the compiler may not assume
+/// SSE 4.1.
+fn nearest(number: f64) -> i32 {
+    /// Added to a number, it leaves no bits for a fraction, and the integer in the lowest bits.
+    const NO_FRACTION: f64 = 1.5 * (1_u64 << 52) as f64;
+    (number + NO_FRACTION).to_bits() as i32
 }
 
 /// Packs 32 columns of weights, which lie one after the other, into a strip. Returns the scale of each column. The number of
@@ -50,9 +60,10 @@ pub fn pack(columns: &[f32], strip: &mut [Triple]) -> Piece {
         let largest = column.iter().fold(0.0, |largest: f32, weight| largest.max(weight.abs()));
         // Not zero, so that a column of zeros can be divided by it.
         scale.0[n] = (largest / LARGEST).max(f32::MIN_POSITIVE);
+        let inverse_scale = 1.0 / f64::from(scale.0[n]);
         for (triples, weights) in strip.chunks_exact_mut(WIDTH).zip(column.chunks_exact(Triple::ROWS * WIDTH)) {
             for (k, triple) in triples.iter_mut().enumerate() {
-                let number = |row: usize| f64::from(weights[row * WIDTH + k]) / f64::from(scale.0[n]);
+                let number = |row: usize| f64::from(weights[row * WIDTH + k]) * inverse_scale;
                 triple.set(n, [number(0), number(1), number(2)]);
             }
         }
